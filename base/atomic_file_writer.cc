@@ -16,9 +16,9 @@
 
 namespace ember {
 
-// These functions are declared in base/temporary_files.h, the header of a
-// library of its own, because nearly every compilation reads
-// base/atomic_file_writer.h and few need them.
+// The functions in this part are declared in base/temporary_files.h, a library
+// of its own: nearly every compilation reads base/atomic_file_writer.h, and few
+// need these functions.
 void RemoveTemporaryFiles();
 bool IsWrittenInPlace(const std::string& path);
 
@@ -32,9 +32,9 @@ auto Retry(const Call& call) {
   return result;
 }
 
-// A temporary file that is to be deleted if a signal ends the process. The
-// memory is fixed: a signal handler may read a path while another thread
-// removes it from the list, and freed memory could hold anything.
+// The path of a temporary file that is to be deleted if a signal ends the
+// process. The memory is fixed: a signal handler may read a path while another
+// thread removes it from the list, and freed memory could hold anything.
 struct Note {
   std::atomic<bool> is_taken{false};
   std::atomic<bool> is_noted{false};
@@ -67,13 +67,13 @@ void ForgetTemporary(const std::string& path) {
 // longer name with a suffix might be too long for the file system.
 std::string PrefixOfTemporaries(std::string_view path) {
   constexpr size_t kMaxName = 100;
-  // The position is 0 if the path has no folder.
+  // npos + 1 is 0, so the position is 0 if the path has no folder.
   const size_t name = path.rfind('/') + 1;
   return Concat({path.substr(0, name), path.substr(name, kMaxName), ".tmp."});
 }
 
-// True if `text` is a process number and a counter, as in "123.4": the part of
-// a temporary file's name behind the prefix.
+// True if `text` has the form of a temporary file's suffix: a process number
+// and a counter, as in "123.4".
 bool IsProcessAndNumber(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789";
   const size_t point = text.find('.');
@@ -85,11 +85,11 @@ bool IsProcessAndNumber(std::string_view text) {
              std::string_view::npos;
 }
 
-// Deletes the temporary file if its writer has ended: a running writer holds
-// the lock. Compares the name once the lock is held, because the file may have
-// been renamed meanwhile.
+// Deletes the temporary file if the lock can be taken: a writer that is still
+// running holds it. The name is compared once more with the lock held, because
+// the writer may have renamed the file meanwhile.
 void DeleteIfAbandoned(int folder, const char* name) {
-  // Some systems lock only files that are open for writing.
+  // The file is opened for writing, because some systems lock no other files.
   const int file = Retry([&] {
     return ::openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                     0);
@@ -104,7 +104,8 @@ void DeleteIfAbandoned(int folder, const char* name) {
   ::close(file);
 }
 
-// Deletes the temporary files that killed writers of the same path have left.
+// Deletes temporary files that writers of the same path left behind because
+// they were killed.
 void DeleteAbandoned(const std::string& prefix) {
   const size_t name = prefix.rfind('/') + 1;
   const std::string folder = name == 0 ? "." : prefix.substr(0, name);
@@ -124,8 +125,9 @@ void DeleteAbandoned(const std::string& prefix) {
 // deletes it. Returns -1 and sets errno if that fails.
 int CreateTemporary(const std::string& path, std::string& name) {
   static std::atomic<uint32_t> counter{
-      0};  // This counter makes the names differ between threads of the
-           // process.
+      // This counter makes the names of one process's temporary files
+      // different.
+      0};
   const std::string prefix = PrefixOfTemporaries(path);
   DeleteAbandoned(prefix);
   constexpr int kMaxAttempts = 100;
@@ -144,14 +146,14 @@ int CreateTemporary(const std::string& path, std::string& name) {
       if (Retry([&] { return ::flock(file, LOCK_EX); }) != 0 ||
           ::fstat(file, &info) != 0 || info.st_nlink > 0)
         return file;
-      // Another writer found the file before it was locked, and deleted it as
-      // an abandoned one.
+      // Another writer found the file before it was locked and deleted it as an
+      // abandoned one, so the next name is tried.
       ::close(file);
     }
     ForgetTemporary(name);
     errno = error;
-    // The name may exist already if files cannot be locked: a killed process
-    // with the same number has left it. The next name is tried then.
+    // A killed process with the same number may have left a file of this name,
+    // if files cannot be locked here; the next name is tried then.
     if (file < 0 && error != EEXIST) break;
   }
   name.clear();
@@ -192,7 +194,8 @@ StatusOr<AtomicFileWriter> AtomicFileWriter::Create(const std::string& path) {
   if (path.find('\0') != std::string::npos)
     return writer.Error("create", EINVAL);
   if (IsWrittenInPlace(path)) {
-    // This call also fails for a folder, which cannot be opened for writing.
+    // For a folder this call fails, too, because a folder cannot be opened for
+    // writing; the error is reported.
     writer.file_ = Retry(
         [&] { return ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC); });
     if (writer.file_ < 0) return writer.Error("write", errno);
@@ -216,8 +219,8 @@ Status AtomicFileWriter::Write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written =
         Retry([&] { return ::write(file_, bytes.data(), bytes.size()); });
-    // An error is returned if the system wrote nothing and gave no reason,
-    // because retrying would never end.
+    // Writing nothing without an error is treated as an error, because retrying
+    // would never end.
     if (written == 0) return Error("write", ENOSPC);
     if (written < 0) return Error("write", errno);
     bytes.remove_prefix(static_cast<size_t>(written));
@@ -234,10 +237,11 @@ Status AtomicFileWriter::Commit(Durability durability) {
       return Error("write", errno);
   }
   // The copied descriptor keeps the lock until the file has its final name. The
-  // file itself is closed before the renaming, because some systems report a
-  // failed write only when a file is closed.
+  // original descriptor is closed before the renaming, because some systems
+  // report a failed write only at the closing.
   const int lock = temporary_.empty() ? -1 : ::fcntl(file_, F_DUPFD_CLOEXEC, 0);
-  // The descriptor counts as closed whatever close() returns, even EINTR.
+  // The descriptor is closed even if close() reports an error such as EINTR, so
+  // it is not closed again.
   const int closed = ::close(std::exchange(file_, -1));
   Status status;
   if (closed != 0 && errno != EINTR) {

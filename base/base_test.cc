@@ -51,7 +51,8 @@ TEST(ShortenedTest, LongTextsAreCut) {
   EXPECT_EQ(Shortened("", 0), "");
   EXPECT_EQ(Shortened("abc", 3), "abc");
   EXPECT_EQ(Shortened("abcd", 3), "abc…");
-  // Shortened cuts UTF-8 only between characters, and other bytes anywhere.
+  // Shortened cuts a UTF-8 text only between characters. If the bytes are no
+  // UTF-8, it may cut anywhere.
   EXPECT_EQ(Shortened("aä€", 2), "a…");
   EXPECT_EQ(Shortened("aä€", 3), "aä…");
   EXPECT_EQ(Shortened("aä€", 5), "aä…");
@@ -143,8 +144,8 @@ TEST(CheckedMathTest, ReportsOverflow) {
 }
 
 TEST(HashTest, IsTheSameForever) {
-  // Cache files on disk depend on these values: a change of the hash needs a
-  // new cache version.
+  // Caches on disk use hashes as keys, so these values must stay the same
+  // unless the version of the caches changes too.
   EXPECT_EQ(HashString(""), 0u);
   EXPECT_EQ(HashString("ember"), 0x53ee5e6602d49841u);
   EXPECT_EQ(HashCombine(1, 2), 0xbb7bb33166c492ffu);
@@ -190,8 +191,8 @@ TEST(DTypeTest, EveryHalfSurvivesTheWayToFloatAndBack) {
   }
 }
 
-// A value between two neighbouring representable numbers rounds to the nearer
-// one; a value in the middle rounds to the one with an even mantissa.
+// A float between two neighbouring numbers of the narrow type rounds to the
+// nearer one; one in the middle rounds to the number with an even mantissa.
 TEST(DTypeTest, HalvesRoundToNearestEven) {
   for (uint16_t bits = 0; bits < 0x7bff; ++bits) {
     const double low = ToFloat(Float16{bits});
@@ -209,8 +210,8 @@ TEST(DTypeTest, HalvesRoundToNearestEven) {
   EXPECT_EQ(ToFloat16(-1e30f).bits, 0xfc00);
 }
 
-// Checks all bit patterns against the tables of the OFP8 specification: sign,
-// exponent, mantissa.
+// Compares the value of every bit pattern with the tables of the OFP8
+// specification: sign, exponent, mantissa.
 template <typename T>
 void ExpectValuesOfFields(int mantissa_bits, int bias, int first_special,
                           int infinity) {
@@ -249,10 +250,10 @@ TEST(DTypeTest, FloatsOfEightBitsAreAsTheSpecificationSays) {
   EXPECT_EQ(ToFloat(Float8E5M2{0x01}), 0x1p-16f);
 }
 
-// A value between two neighbouring representable numbers rounds to the nearer
-// one; a value in the middle rounds to the one with an even mantissa. A value
-// beyond the largest number rounds as if one more number `too_large` followed
-// at the same distance.
+// A float between two neighbouring numbers of the narrow type rounds to the
+// nearer one; one in the middle rounds to the number with an even mantissa.
+// Beyond the largest number, rounding works as if one more number, `too_large`,
+// followed at the same distance.
 template <typename T>
 void ExpectNearestEven(int largest, int too_large) {
   for (int bits = 0; bits <= largest; ++bits) {

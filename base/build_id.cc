@@ -25,7 +25,7 @@ std::string ToHex(std::span<const unsigned char> bytes) {
   return text;
 }
 
-// Returns the build id that the ELF notes hold, or an empty string if they hold
+// Returns the build id that a list of ELF notes contains; empty if it contains
 // none.
 std::string FindBuildId(const unsigned char* note, size_t size) {
   const unsigned char* const end = note + size;

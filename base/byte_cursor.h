@@ -33,7 +33,7 @@ class ByteCursor {
   uint64_t position() const { return position_; }
   uint64_t remaining() const { return ok_ ? bytes_.size() - position_ : 0; }
 
-  // Reads an unsigned little-endian number of `width` bytes, which is 0 to 8.
+  // Reads an unsigned little-endian number of `width` bytes (0 to 8).
   uint64_t Unsigned(int width) {
     const std::span<const uint8_t> bytes = Take(static_cast<uint64_t>(width));
     uint64_t value = 0;

@@ -1,7 +1,7 @@
 // Checks for our own bugs. A failed check prints one line and aborts; checks
 // stay on in release builds because they are cheap and a wrong answer is worse
-// than a stop. What a user can cause is a Status (base/status.h), never a
-// check.
+// than a stop. Errors that a user can cause are reported as a Status
+// (base/status.h), never by a check.
 //
 //   EMBER_CHECK(index < size) << "register " << index;
 #ifndef EMBER_BASE_CHECK_H_
@@ -13,7 +13,8 @@
 
 namespace ember {
 
-// Collects the message of a failed check and aborts when destroyed.
+// Collects the message of a failed check. Its destructor prints the message and
+// aborts.
 class CheckFailure {
  public:
   CheckFailure(const char* file, int line, const char* condition);
@@ -42,8 +43,8 @@ class CheckFailure {
   std::string message_;
 };
 
-// Turns the stream expression into void so that the conditional below
-// type-checks.
+// The operator & gives `CheckFailure << ...` the type void, so that both
+// branches of the conditional expression in EMBER_CHECK have one type.
 struct CheckVoidify {
   void operator&(const CheckFailure&) const {}
 };

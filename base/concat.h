@@ -17,8 +17,8 @@
 namespace ember {
 
 // One argument of Concat, a text or an integer. It converts implicitly; a text
-// must outlive it. For each kind only the words of memory that this kind needs
-// are written, which keeps the code of each message small.
+// must outlive it. Each constructor writes only the words of memory that its
+// kind needs, so that the code for each message stays small.
 class ConcatPiece {
  public:
   ConcatPiece(const char* text) : text_(text), kind_(kTerminated) {}
@@ -53,8 +53,9 @@ class ConcatPiece {
     const std::string* string_;
     uintptr_t low_;
   };
-  uintptr_t high_;  // Size of a sized text in bytes, or the upper 32 bits of a
-                    // 64-bit integer on a 32-bit machine.
+  // for kSized the text's size in bytes; for 64-bit integers on a 32-bit
+  // machine their upper 32 bits
+  uintptr_t high_;
   Kind kind_;
 };
 

@@ -7,7 +7,8 @@
 namespace ember {
 namespace {
 
-// Returns the number of edits that change one text to the other.
+// Returns the edit distance: the number of characters to add, leave out or
+// replace to change one text to the other.
 size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

@@ -1,4 +1,4 @@
-// Suggestions for names that do not exist.
+// Suggests a similar name in messages about a name that does not exist.
 //
 //   return NotFoundError("no pass 'fuze'" + DidYouMean("fuze", passes));
 //   // no pass 'fuze'; did you mean 'fuse'?
@@ -12,9 +12,8 @@
 
 namespace ember {
 
-// Returns the candidate that differs least from the name. A candidate counts
-// only if at most two characters are added, left out or replaced, and fewer
-// than the candidate's length.
+// Returns the candidate whose edit distance from the name is least. Candidates
+// at a distance above two, or not below their own length, do not count.
 std::optional<std::string_view> NearestName(
     std::string_view name, std::span<const std::string_view> candidates);
 

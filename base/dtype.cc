@@ -26,10 +26,10 @@ constexpr FloatFormat kBrain = FloatFormatOf(DType::kBF16);
 constexpr FloatFormat kE4M3FN = FloatFormatOf(DType::kF8E4M3FN);
 constexpr FloatFormat kE5M2 = FloatFormatOf(DType::kF8E5M2);
 
-// Returns the number to add to the exponent after the bits of a narrow float
-// have been shifted to the position of a float's exponent and mantissa: the
-// difference of the two exponent biases. Twice that number gives an exponent of
-// all ones. It is 0 for bf16, which is the upper half of a float.
+// A narrow float becomes a float by shifting its bits to the positions of a
+// float's exponent and mantissa and adding this number, the difference of the
+// exponent biases. For infinities and NaNs it is added twice, which gives an
+// exponent of all ones. It is 0 for bf16, which is the upper half of a float.
 uint32_t ExponentShift(const FloatFormat& format) {
   return static_cast<uint32_t>(127 - format.bias) << 23;
 }
@@ -41,8 +41,9 @@ float Decode(uint32_t code, const FloatFormat& format) {
   const bool is_rebiased = ExponentShift(format) != 0;
   uint32_t bits = (size << (23 - format.mantissa_bits)) + ExponentShift(format);
   if (is_rebiased && size >> format.mantissa_bits == 0) {
-    // Zeros and subnormals are converted by arithmetic: the mantissa is added
-    // to the bits of the float 2^n, then 2^n is subtracted.
+    // Zeros and subnormals need another conversion than normal numbers: the
+    // mantissa is placed in the bits of a float 2^n, and then 2^n is subtracted
+    // in float arithmetic.
     bits += uint32_t{1} << 23;
     const uint32_t least = ExponentShift(format) + (uint32_t{1} << 23);
     bits = std::bit_cast<uint32_t>(std::bit_cast<float>(bits) -
@@ -59,13 +60,14 @@ uint32_t Encode(float value, const FloatFormat& format) {
   const int shift = 23 - format.mantissa_bits;
   const uint32_t past_finite = static_cast<uint32_t>(format.past_finite);
   uint32_t code = past_finite;
-  if (size > 0x7f800000) {  // a NaN becomes a quiet NaN
+  if (size > 0x7f800000) {  // the value is a NaN and becomes a quiet NaN
     code = static_cast<uint32_t>(format.quiet_nan) |
            ((size >> shift) & ((uint32_t{1} << format.mantissa_bits) - 1));
   } else if (ExponentShift(format) != 0 &&
              size < ExponentShift(format) + (uint32_t{1} << 23)) {
-    // A result that is zero or subnormal is rounded by adding a float whose
-    // last bit has the weight of the narrow format's last bit.
+    // A result that is zero or subnormal is rounded by float arithmetic: adding
+    // a float whose last bit has the weight of the narrow type's last bit drops
+    // the lower bits.
     const uint32_t unit =
         ExponentShift(format) + (static_cast<uint32_t>(shift + 1) << 23);
     code = std::bit_cast<uint32_t>(std::bit_cast<float>(size) +

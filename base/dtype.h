@@ -4,8 +4,7 @@
 //   DTypeByteSize(DType::kF16) == 2;  DTypeName(DType::kI64) == "i64";
 //
 // The enum's numeric values are stored in module files, so new types are only
-// appended. Room is kept for 4-bit types, whose rows join this table when they
-// are implemented.
+// appended. The table gives sizes in bits, so that types of 4 bits can join it.
 //
 // Source of the types of 8 bits: Open Compute Project, "OCP 8-bit Floating
 // Point Specification (OFP8)", revision 1.0.

@@ -9,13 +9,14 @@
 namespace ember {
 namespace {
 
-// --- numbers modulo p = 2^255 - 19, as 16 digits of 16 bits; between carries a
-// digit may be larger or negative.
+// --- numbers modulo p = 2^255 - 19, as 16 digits of 16 bits; until Carry() is
+// called, a digit may be larger or negative
 class Field {
  public:
   Field() = default;
   explicit Field(int64_t small) { digits_[0] = small; }
-  // Reads a little-endian number; the highest bit is ignored.
+  // Reads a little-endian number of 32 bytes. The highest bit is ignored: in
+  // encoded points it is not part of the number.
   static Field OfBytes(const uint8_t* bytes) {
     Field result;
     for (size_t i = 0; i < 16; ++i)
@@ -53,11 +54,12 @@ class Field {
     return result;
   }
 
-  // Returns the fully reduced number (below p) as 32 little-endian bytes.
+  // Returns the number, fully reduced to 0..p - 1, as 32 little-endian bytes.
   std::array<uint8_t, 32> Bytes() const {
     Field reduced = *this;
     for (int i = 0; i < 3; ++i) reduced.Carry();
-    // The number is below 2^256 now, so p is subtracted at most twice.
+    // After the carries the number is below 2^256, which is less than 3 p, so p
+    // is subtracted at most twice.
     for (int round = 0; round < 2; ++round) {
       int64_t difference[16];
       int64_t borrow = 0;
@@ -81,7 +83,8 @@ class Field {
     return a.Bytes() == b.Bytes();
   }
 
-  // Returns this number to the power 2^bits - 1 - cleared.
+  // Returns this number to the power 2^bits - 1 - cleared: an exponent of
+  // `bits` ones, of which those in the mask `cleared` are 0.
   Field Power(int bits, uint32_t cleared) const {
     Field result(1);
     for (int bit = bits - 1; bit >= 0; --bit) {
@@ -90,7 +93,7 @@ class Field {
     }
     return result;
   }
-  // Returns the inverse, which is the power p - 2 = 2^255 - 1 - 20.
+  // Returns the inverse by Fermat's theorem: the power p - 2 = 2^255 - 1 - 20.
   Field Inverse() const { return Power(255, 20); }
 
  private:
@@ -131,7 +134,8 @@ Point operator+(const Point& p, const Point& q) {
   return {e * f, g * h, f * g, e * h};
 }
 
-// Multiplies a point by a little-endian scalar.
+// Returns the point multiplied by a scalar, which is given as little-endian
+// bytes.
 Point Multiply(const Point& point, std::span<const uint8_t, 32> scalar) {
   Point result;
   for (int bit = 255; bit >= 0; --bit) {
@@ -158,7 +162,7 @@ std::optional<Point> PointOf(const std::array<uint8_t, 32>& bytes) {
   const Field u = y * y - Field(1);
   const Field v = CurveD() * y * y + Field(1);
   const Field v3 = v * v * v;
-  // The exponent is (p - 5) / 8 = 2^252 - 1 - 2.
+  // The exponent of the square root is (p - 5) / 8 = 2^252 - 1 - 2.
   Field x = u * v3 * (u * v3 * v3 * v).Power(252, 2);
   const Field square = v * x * x;
   if (!(square == u)) {
@@ -188,7 +192,7 @@ bool IsBelowOrder(std::span<const uint8_t, 32> number) {
 }
 
 // Returns the digest, read as a little-endian number, modulo the order of the
-// base point. The reduction goes bit by bit.
+// base point. The number is reduced bit by bit.
 std::array<uint8_t, 32> ModuloOrder(const Sha512Digest& digest) {
   std::array<uint8_t, 32> rest = {};
   for (int bit = 511; bit >= 0; --bit) {

@@ -1,10 +1,11 @@
-// Verifies Ed25519 signatures (RFC 8032), which is all that a program needs
-// that loads files.
+// Verifies Ed25519 signatures (RFC 8032). A program that loads signed files
+// needs no more than that.
 //
 //   if (!VerifyEd25519(key, message, signature)) …
 //
-// All inputs are public, so the time that it takes may depend on them. Tools
-// make keys and signatures with libsodium (tools/vm_sign.cc). Thread-safe.
+// All inputs are public, so the time of the computation may depend on them.
+// Tools make keys and signatures with libsodium (tools/vm_sign.cc).
+// Thread-safe.
 #ifndef EMBER_BASE_ED25519_H_
 #define EMBER_BASE_ED25519_H_
 

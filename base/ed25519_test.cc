@@ -73,8 +73,9 @@ TEST(Ed25519Test, AnyOtherBitIsRefused) {
   EXPECT_FALSE(VerifyEd25519({}, {}, {}));
 }
 
-// The scalar S plus the order L of the base point satisfies the signature's
-// equation as well as S. Only S, which is below L, may be accepted.
+// S plus the order L of the base point satisfies the signature's equation as
+// well as S does. Only the smaller scalar, which is below L, may be accepted;
+// otherwise a signature could be changed and stay valid.
 TEST(Ed25519Test, LargeNumbersAreRefused) {
   Ed25519Signature signature = Bytes<64>(kVectors[0].signature);
   const auto order = Bytes<32>(

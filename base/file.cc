@@ -23,8 +23,8 @@ Status FileError(const char* what, const std::string& path, int error) {
   return FailedPreconditionError(std::move(message));
 }
 
-// Returns the size of an opened regular file; folders, pipes and devices are
-// refused.
+// Returns the size of an opened regular file. Returns an error for a folder,
+// pipe or device.
 StatusOr<uint64_t> RegularFileSize(const FileDescriptor& file,
                                    const std::string& path) {
   struct stat info;
@@ -85,8 +85,8 @@ StatusOr<std::string> ReadFile(const std::string& path) {
   FileDescriptor file(OpenForReading(path));
   if (file.get() < 0) return FileError("open", path, errno);
   std::string contents;
-  // The file is read until its end, because files under /proc and pipes report
-  // no size.
+  // The file is read until no bytes come, because files under /proc and pipes
+  // report no size.
   char buffer[1 << 16];
   while (true) {
     const ssize_t count = ::read(file.get(), buffer, sizeof(buffer));

@@ -33,8 +33,8 @@ TEST(FileTest, WritesReadsAndMaps) {
   MappedFile mapped = *std::move(opened);
   EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()),
             contents);
-  // The mapping keeps the old contents after the file was replaced, and no
-  // temporary file is left.
+  // A mapping keeps the old contents when the file is replaced. The replacing
+  // must leave no temporary file.
   ASSERT_TRUE(WriteFileAtomically(path, "new").ok());
   EXPECT_EQ(std::string(mapped.bytes().begin(), mapped.bytes().end()),
             contents);
@@ -83,8 +83,8 @@ TEST(FileTest, WhatOthersWriteStays) {
   auto other = AtomicFileWriter::Create(path);
   ASSERT_TRUE(other.ok()) << other.status().message();
   ASSERT_TRUE(other->Write("other").ok());
-  // The names are similar to those of temporary files, but no writer creates
-  // them, so they must not be deleted.
+  // These names resemble those of temporary files, but no writer makes such
+  // names, so the files must not be deleted.
   const std::vector<std::string> strangers = {
       "file_test_others.tmp.", "file_test_others.tmp.1",
       "file_test_others.tmp.1.x", "file_test_others.tmp.copy"};

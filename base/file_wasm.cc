@@ -1,5 +1,5 @@
-// Implements the functions on files for WebAssembly, where a page has none.
-// Programs load modules from memory.
+// Implements the functions on files for WebAssembly, where a web page has no
+// files. Programs there load modules from memory.
 #include <string>
 
 #include "base/file.h"

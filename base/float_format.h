@@ -22,9 +22,9 @@ struct FloatFormat {
              // together.
   int mantissa_bits;
   int bias;
-  // `past_finite`: the smallest bit pattern that is not finite, without the
-  // sign bit: infinity where the type has one, else NaN. `quiet_nan`: the NaN
-  // that operations return.
+  // `past_finite`: the smallest bit pattern, without the sign bit, that is not
+  // finite: infinity if the type has one, else NaN. `quiet_nan`: the bits of
+  // the NaN that operations return.
   uint64_t past_finite;
   uint64_t quiet_nan;
 
@@ -40,8 +40,8 @@ inline constexpr uint8_t kMantissaBits[] = {
 };
 static_assert(sizeof(kMantissaBits) == kDTypeCount);
 
-// Returns the format of a float type. It is computed from the table's numbers,
-// which is less code than a table of formats.
+// Returns the format of a float type. It is computed from the dtype table,
+// which takes less code than a table of formats.
 constexpr FloatFormat FloatFormatOf(DType type) {
   const int bits = 8 * DTypeByteSize(type);
   const int mantissa_bits = kMantissaBits[static_cast<int>(type)];

@@ -6,8 +6,8 @@
 namespace ember {
 namespace {
 
-// Calls piece(offset, bytes) for each piece in order, until all are done or the
-// interrupt says to stop.
+// Calls piece(offset, bytes) for each megabyte of the memory, in order. Returns
+// false if the interrupt asked to stop before a piece.
 template <typename Piece>
 bool InPieces(int64_t bytes, const Interrupt* interrupt, const Piece& piece) {
   constexpr int64_t kAtOnce = int64_t{1} << 20;

@@ -1,5 +1,5 @@
-// The lexer that the parsers of all text forms use (graph, dispatch, program,
-// schedule).
+// Splits a text into tokens. All parsers of text forms use it (graph, dispatch,
+// program, schedule).
 //
 //   Lexer lexer("%y[i] = %x[i] + 1  // comment");
 //   EMBER_ASSIGN_OR_RETURN(Token name,
@@ -69,8 +69,8 @@ class Lexer {
   // name".
   StatusOr<Token> Expect(Token::Kind kind, std::string_view what);
   StatusOr<Token> ExpectSigil(char sign, std::string_view what);
-  // Reads an integer with an optional minus sign, within 64 bits. `what`
-  // describes it in the error message.
+  // Reads an integer with an optional minus sign. It is an error if it does not
+  // fit 64 bits. `what` describes the expected token in the error message.
   StatusOr<int64_t> ExpectInteger(std::string_view what);
   bool AtEnd() const { return current_.kind == Token::kEnd; }
 

@@ -35,9 +35,11 @@ std::optional<FileMapping> FindMapping(std::span<const uint8_t> bytes) {
   std::FILE* const maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) return std::nullopt;
   std::optional<FileMapping> found;
-  char line[4608];  // A path has at most 4096 bytes.
-  // True if `line` is the beginning of a line. False if it is the rest of a
-  // line that was too long for the buffer.
+  // Holds one line of /proc/self/maps, which ends with a path of up to 4096
+  // bytes.
+  char line[4608];
+  // True if `line` holds the beginning of a line of the file; false if it holds
+  // the rest of a line that did not fit.
   bool is_begin = true;
   while (!found && std::fgets(line, sizeof line, maps) != nullptr) {
     if (is_begin) found = MappingOf(line);

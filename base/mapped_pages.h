@@ -1,5 +1,5 @@
-// Finds the mapped file that memory belongs to, and gives the memory that its
-// pages occupy back to the system.
+// Finds the mapped file that memory belongs to, and gives the physical memory
+// of its pages back to the system.
 //
 //   ReleaseMappedPages(weights);   // a kernel has a copy of them
 //   FindMapping(weights)->path     // "/models/resnet50.vmfb"

@@ -20,10 +20,10 @@
 namespace ember {
 namespace {
 
-// Returns the number of the range's pages that are in the process's memory.
+// Returns how many of the range's pages are in physical memory.
 size_t ResidentPages(std::span<const uint8_t> bytes) {
-  // /proc/self/pagemap has an entry of 8 bytes for each page. Bit 63 of it says
-  // if the page is in memory.
+  // /proc/self/pagemap has an entry of 8 bytes for each page; bit 63 is set if
+  // the page is in physical memory.
   FILE* const map = std::fopen("/proc/self/pagemap", "rb");
   if (map == nullptr) return 0;
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
@@ -62,7 +62,7 @@ TEST(MappedPages, FilesAreReadAgain) {
 }
 
 TEST(MappedPages, FindsTheFile) {
-  // A name may have spaces.
+  // The parser of /proc/self/maps must accept file names with spaces.
   const std::string path = testing::TempDir() + "/mapped  pages of a file";
   ASSERT_TRUE(WriteFileAtomically(path, std::string(1 << 16, 'x')).ok());
   StatusOr<MappedFile> file = MappedFile::Open(path);
@@ -98,8 +98,8 @@ TEST(MappedPages, OtherMemoryIsLeftAlone) {
   ::munmap(anonymous, 1 << 20);
 }
 
-// The range that is released is longer than the mapping of the file; only the
-// mapped part may be released.
+// The range that is passed ends after the file's mapping; only the mapped part
+// may be released.
 TEST(MappedPages, OnlyWhatIsMapped) {
   const std::string path = testing::TempDir() + "/mapped_pages_end";
   ASSERT_TRUE(WriteFileAtomically(path, std::string(1 << 16, 'x')).ok());

@@ -14,7 +14,8 @@ bool IsMetadataKey(std::string_view key) {
          IsMetadataText(key);
 }
 
-// All rules share one error message, which keeps the runtime small.
+// All rules of Check share one form of error message, so that the runtime stays
+// small.
 Status MetadataRules::Check(std::string_view key, std::string_view value) {
   const char* expected = nullptr;
   bytes_ += key.size() + value.size();

@@ -1,5 +1,5 @@
-// Escapes text from a file for a message of one line: names in models may hold
-// line feeds and terminal escapes.
+// Escapes text that comes from a file, so that a message with it stays on one
+// line: names in models may contain line feeds and terminal escapes.
 //
 //   OnOneLine("a\nb");   // "a\x0ab"
 //

@@ -36,8 +36,8 @@ void TouchPages(void* memory, size_t bytes) {
   if (bytes < kLeast || bytes > kMax) return;
   const uintptr_t page = PageBytes();
   const auto address = reinterpret_cast<uintptr_t>(memory);
-  // Only pages that are completely inside the range are touched: a page at its
-  // edge holds other owners' memory too.
+  // Only pages that lie completely inside the range are touched: a page at its
+  // edge may also hold memory of other owners.
   const uintptr_t begin = RoundUp(address, page);
   const uintptr_t end = (address + bytes) / page * page;
   if (begin >= end) return;

@@ -12,7 +12,7 @@
 namespace ember {
 namespace {
 
-// Returns the number of pages of the range that are in memory.
+// Returns the number of pages of the range that are in physical memory.
 size_t ResidentPages(void* memory, size_t bytes) {
   std::vector<unsigned char> is_resident(
       bytes / static_cast<size_t>(sysconf(_SC_PAGESIZE)));
@@ -30,11 +30,12 @@ TEST(PageHintsTest, TouchedPagesAreThereAndUnchanged) {
   ASSERT_EQ(ResidentPages(memory, kBytes), 0u);
   auto* const bytes = static_cast<uint8_t*>(memory);
   bytes[5] = 7;
-  // Neither end of the range is at a page boundary. The pages that are only
-  // partly in the range must not be touched.
+  // The range neither begins nor ends at a page boundary, so its first and last
+  // page must not be touched.
   TouchPages(bytes + 100, kBytes - 200);
   const size_t pages = kBytes / static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  // On a system without the hint only the page that was written is resident.
+  // On a system without the hint, only the page that the test wrote is in
+  // memory.
   const size_t resident = ResidentPages(memory, kBytes);
   EXPECT_TRUE(resident == 1 || resident == pages - 1) << resident;
   EXPECT_EQ(bytes[5], 7);

@@ -1,6 +1,6 @@
-// Runs compute code on several threads. The HAL's CPU driver or the host
-// application implements the interface, so compute code does not know where
-// threads come from; single-threaded code uses SerialRunner.
+// An interface to run compute code on several threads. The HAL's CPU driver or
+// the host application implements it, so that compute code does not depend on
+// where threads come from; single-threaded code uses SerialRunner.
 //
 //   runner.Run(chunk_count, [&](int64_t chunk, int worker) { ... });
 #ifndef EMBER_BASE_PARALLEL_H_
@@ -13,8 +13,9 @@
 
 namespace ember {
 
-// A reference to a callable object, without a copy or an allocation. It is
-// valid during the call to which it is passed.
+// A reference to a callable object, which neither copies the object nor
+// allocates memory. The object must exist during the call to which the
+// reference is passed.
 class ChunkFunction {
  public:
   template <typename Callable>

@@ -1,4 +1,4 @@
-// Builds indented text.
+// Builds a text of indented lines.
 //
 //   Printer printer;
 //   printer.Line("if (x) {");

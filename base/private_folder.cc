@@ -42,7 +42,8 @@ int OpenAt(int folder, const char* name, int flags, mode_t mode = 0) {
   return file;
 }
 
-// Returns the reason why other users may change the file, or "".
+// Returns the reason why users other than this one may change the file; empty
+// if they may not.
 std::string WhyOthersMayChange(const struct stat& info) {
   if (info.st_uid != ::geteuid()) {
     return Concat({"expected this user (", ::geteuid(),
@@ -98,7 +99,8 @@ std::optional<std::string> ReadAll(int descriptor, size_t size) {
   return contents;
 }
 
-// Opens a file for reading; returns -1 if the file may not be used.
+// Opens a file for reading. Returns -1 if it does not exist, is too large, or
+// may have been written (if is_secret: or read) by other users.
 int OpenTrusted(int folder, const std::string& name, int64_t max_bytes,
                 bool is_secret, int64_t* size) {
   Descriptor file(
@@ -116,8 +118,8 @@ int OpenTrusted(int folder, const std::string& name, int64_t max_bytes,
 
 StatusOr<std::string> RandomBytes(size_t count) {
   std::string bytes(count, '\0');
-  // A request for more than 256 bytes is refused, because getrandom is only
-  // guaranteed to return up to 256 bytes at once.
+  // getrandom is only guaranteed to return up to 256 bytes at once, so larger
+  // requests are refused.
   if (count > 256 ||
       ::getrandom(bytes.data(), count, 0) != static_cast<ssize_t>(count))
     return InternalError("the system gave no random bytes");
@@ -168,7 +170,8 @@ std::optional<std::string> PrivateFolder::Use(const std::string& name,
   const Descriptor file(
       OpenTrusted(descriptor_, name, max_bytes, /*is_secret=*/false, &size));
   if (file.get() < 0) return std::nullopt;
-  // Setting the file's time fails on a read-only disk, which does no harm.
+  // The file's time records its last use. On a read-only disk it cannot be set,
+  // which does no harm.
   static_cast<void>(::futimens(file.get(), nullptr));
   return ReadAll(file.get(), static_cast<size_t>(size));
 }
@@ -234,7 +237,9 @@ std::vector<PrivateFolder::File> PrivateFolder::List() const {
   if (descriptor.get() < 0) return files;
   DIR* const list = ::fdopendir(descriptor.get());
   if (list == nullptr) return files;
-  descriptor.Release();  // closedir of the list also closes the descriptor.
+  // closedir of the list also closes the descriptor, so it must not be closed
+  // twice.
+  descriptor.Release();
   while (const dirent* entry = ::readdir(list)) {
     struct stat info;
     if (::fstatat(descriptor_, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) !=

@@ -46,10 +46,11 @@ class PrivateFolder {
   // is_secret, it also returns nullopt if other users may have read the file.
   std::optional<std::string> Read(const std::string& name, int64_t max_bytes,
                                   bool is_secret = false) const;
-  // Reads the file like Read, and sets its time of last use to now.
+  // Reads the file as Read does, and records the present as the time of its
+  // last use.
   std::optional<std::string> Use(const std::string& name,
                                  int64_t max_bytes) const;
-  // Writes a file with mode 0600. An existing file of this name is replaced.
+  // Writes a file with mode 0600, replacing any file of this name.
   Status Replace(const std::string& name, std::string_view contents,
                  Durability durability = Durability::kSurvivesWriter) const;
   // Writes a file only if it does not exist; an existing file is no error. The

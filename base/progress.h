@@ -26,7 +26,7 @@
 namespace ember {
 
 struct ProgressEvent {
-  // Name of the kind of work: "import", "compile" or "kernels".
+  // Kind of the work: "import", "compile" or "kernels".
   std::string_view stage;
   // Name of the operator, pass or dispatch whose work begins now. The text is
   // valid during the call of Report.

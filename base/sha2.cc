@@ -7,8 +7,9 @@
 namespace ember {
 namespace {
 
-// The first 64 bits of the fractional parts of the cube roots of the first 80
-// primes; the constants of SHA-256 are the upper halves of the first ones.
+// The round constants: the first 64 bits of the fractional parts of the cube
+// roots of the first 80 primes. Those of SHA-256 are the upper halves of the
+// first 64.
 constexpr uint64_t kConstants[80] = {
     0x428a2f98d728ae22, 0x7137449123ef65cd, 0xb5c0fbcfec4d3b2f,
     0xe9b5dba58189dbbc, 0x3956c25bf348b538, 0x59f111f1b605d019,
@@ -38,15 +39,15 @@ constexpr uint64_t kConstants[80] = {
     0x431d67c49c100d4c, 0x4cc5d4becb3e42b6, 0x597f299cfc657e2a,
     0x5fcb6fab3ad6faec, 0x6c44198c4a475817};
 
-// The first bits of the fractional parts of the square roots of the first 8
-// primes.
+// The initial state: the first bits of the fractional parts of the square roots
+// of the first 8 primes.
 constexpr uint64_t kInitial[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b,
                                   0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
                                   0x510e527fade682d1, 0x9b05688c2b3e6c1f,
                                   0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
 
-// The parameters of a hash function with this word size: the number of rounds,
-// and the distances of rotations and shifts.
+// The parameters in which SHA-256 and SHA-512 differ, by their word size: the
+// number of rounds, and the distances of rotations and shifts.
 template <typename Word>
 struct Rules;
 template <>
@@ -155,7 +156,7 @@ void Sha2<Word>::Add(std::span<const uint8_t> bytes) {
 template <typename Word>
 typename Sha2<Word>::Digest Sha2<Word>::Finish() {
   // Adds the padding: a one bit, zeros, and the message's length in bits in two
-  // words. The length is written into the last 8 bytes only, which suffices for
+  // words. Only the lower 8 bytes of the length are written, which suffices for
   // messages of up to 2^61 bytes.
   constexpr size_t kSize = 2 * sizeof(Word);
   const uint64_t size = size_;

@@ -22,8 +22,8 @@ TEST(Sha256Test, PublishedExamples) {
             "a33ce45964ff2167f6ecedd419db06c1");
 }
 
-// The messages' lengths include those for which the last block has no room for
-// the message's length, so that one more block follows.
+// The lengths from 0 to 129 include those for which the last block has no room
+// for the message's length, so that one more block is needed.
 TEST(Sha256Test, EveryLengthOfTheLastBlock) {
   std::string digests;
   for (size_t length = 0; length < 130; ++length)

@@ -1,4 +1,5 @@
-// Errors that a user can cause, as values. The runtime throws no exceptions.
+// Status objects hold errors that a user can cause, which functions return as
+// values. The runtime throws no exceptions.
 //
 //   StatusOr<Module> Load(std::string_view path);
 //   EMBER_ASSIGN_OR_RETURN(Module module, Load(path));
@@ -22,10 +23,11 @@ namespace ember {
 
 enum class StatusCode : uint8_t {
   kOk,
-  kInvalidArgument,    // The caller passed a wrong input.
-  kNotFound,           // A file, symbol or entry does not exist.
-  kUnimplemented,      // The input is valid but not supported (yet); the
-                       // message names the unsupported thing.
+  kInvalidArgument,  // The caller passed a wrong input.
+  kNotFound,         // A file, symbol or entry does not exist.
+  // The input is valid but not supported; the message names the unsupported
+  // thing.
+  kUnimplemented,
   kDataLoss,           // A file is truncated or corrupt.
   kResourceExhausted,  // A limit was exceeded, or memory ran out.
   kFailedPrecondition,
@@ -86,9 +88,9 @@ Status InternalError(std::string message);
 Status CancelledError(std::string message);
 
 namespace internal {
-// Abort with a message when StatusOr is used wrongly: made from an OK status,
-// or read without a value. They are outside the template so that all value
-// types share their code.
+// These functions abort with a message when StatusOr is used wrongly: made from
+// an OK status, or read without a value. They are outside the template so that
+// all value types share their code.
 [[noreturn]] void FailWithoutError();
 [[noreturn]] void FailWithoutValue(const Status& status);
 }  // namespace internal

@@ -22,8 +22,8 @@ std::optional<int64_t> TargetText::Number(std::string_view feature) const {
     const char* const end = found.data() + found.size();
     const auto [at, error] = std::from_chars(found.data(), end, value);
     const bool is_kilo = at + 1 == end && *at == 'K';
-    // Text other than a number behind the feature's name shows that the name is
-    // only a prefix of a longer feature's name.
+    // Text other than a number behind the name shows that this is another
+    // feature, whose name is longer.
     if (!found.empty() && (error != std::errc() || (at != end && !is_kilo)))
       return;
     number = is_kilo && value < INT64_MAX >> 10 ? value << 10 : value;

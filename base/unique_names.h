@@ -17,8 +17,8 @@ namespace ember {
 
 class UniqueNames {
  public:
-  // Makes an object in which no name is taken. `first` is the number that is
-  // added to the second use of a name: 2 makes "x_2".
+  // Makes an object in which no name is taken. `first` is the number of the
+  // first suffix: with 2, the second use of "x" becomes "x_2".
   explicit UniqueNames(int first = 2) : before_first_(first - 1) {}
 
   // Marks a name as taken. The name may have been taken before.
@@ -29,8 +29,8 @@ class UniqueNames {
     if (taken_.insert(name).second) return name;
     return TakeNumbered(name);
   }
-  // Returns the name with the next free number behind it, even if the name
-  // alone is free, and marks the result as taken.
+  // Returns the name with a suffix, the next free number, even if the name
+  // alone is free. Marks the result as taken.
   std::string TakeNumbered(const std::string& name) {
     int& last = last_.try_emplace(name, before_first_).first->second;
     while (true) {
@@ -42,8 +42,8 @@ class UniqueNames {
  private:
   int before_first_;
   std::set<std::string> taken_;
-  std::map<std::string, int> last_;  // For each name, the last number that was
-                                     // added to it.
+  // for each name, the number of the last suffix that was added to it
+  std::map<std::string, int> last_;
 };
 
 }  // namespace ember

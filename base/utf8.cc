@@ -13,9 +13,9 @@ bool IsUtf8(std::string_view text) {
     if (first < 0xc2 || first > 0xf4) return false;
     const size_t more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
     if (text.size() - i < more) return false;
-    // After some first bytes not all continuation bytes are allowed as the
-    // second byte: the others would encode a surrogate, an overlong form or a
-    // number above U+10FFFF.
+    // Behind some first bytes only a part of the continuation bytes is allowed:
+    // the others would encode a surrogate, an overlong form or a number above
+    // U+10FFFF.
     const uint8_t least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     const uint8_t most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
     if (byte_at(i) < least || byte_at(i) > most) return false;

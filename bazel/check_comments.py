@@ -27,11 +27,12 @@ from message_strings import message_strings
 FIRST = re.compile(
     r"(of|what|whether|which|where|who|whose|whom|how|those|that|as|by|with|else|this is what|there is what)\b", re.I)
 
-# A sentence of a message may begin with "With --flag: ...". Text in the middle of a message is often a literal of
-# its own, so only capital letters show where a sentence begins.
+# Matches a bad first word of a sentence in a message for users. "With" is allowed ("With --flag:
+# ..."). The rule matches capital letters only: a literal in lower case is often the continuation of
+# a sentence in another literal.
 FIRST_OF_MESSAGE = re.compile(r"(?:^|[.:!?] )((?:Of|What|Whether|Which|Where|Who|Whose|Whom|How|Those|That|As|By(?! default)|Else)\b)")
 
-# --share counts only comments with at least so many words.
+# Shortest comment, in words, that --share counts.
 WORDS_OF_A_SENTENCE = 4
 
 # Words without one plain meaning, each with a text that says which word to use instead.
@@ -103,7 +104,8 @@ def read(path):
 
 
 def problems_of_words(text):
-    # Code in backquotes is not checked, because it keeps the names that it has.
+    # Code in backquotes is replaced before the search: names in code may contain words that prose
+    # must not.
     text = re.sub(r"`[^`\n]*`", "code", text)
     for pattern, instead in WORDS:
         match = pattern.search(text)
@@ -117,7 +119,8 @@ def problems_of_message(text):
     match = FIRST_OF_MESSAGE.search(words)
     if match:
         yield "a sentence begins with " + match.group(1)
-    # Names of flags and files stay as they are.
+    # Flags and paths are replaced before the search: their names may contain words that prose must
+    # not.
     yield from problems_of_words(re.sub(r"--[\w-]+|\S*/\S*", "name", words))
 
 

@@ -19,7 +19,8 @@ TOKEN = re.compile(
     r'R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])\'(?:\\.|[^\'\\\n])+\'|[A-Za-z_]\w*|::|[{};()=<>,:\[\]*&#]',
     re.DOTALL)
 
-# The operation "maximum" is kMaximum.
+# Matches names of upper limits that should begin with kMax. An enumerator kMaximum, for the
+# operation "maximum", is no limit and is not matched.
 OTHER_LIMIT = re.compile(r"\bkMost(?:[A-Z]\w*)?\b|\bkMaximum[A-Z]\w*")
 
 
@@ -27,8 +28,8 @@ def definitions(text):
     """Yields the qualified names of classes, structs, unions and enums that a file defines at namespace scope."""
     text = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", "", text, flags=re.MULTILINE)
     tokens = [m.group() for m in TOKEN.finditer(text)]
-    # One entry for each open brace: the name of a namespace, "" for an unnamed namespace, None for
-    # any other brace.
+    # A stack with one entry for each open brace: the name of a namespace, "" for an unnamed
+    # namespace, None for any other brace.
     scopes = []
     i, statement = 0, []
     while i < len(tokens):
@@ -39,8 +40,8 @@ def definitions(text):
                 name = "".join(t for t in statement[statement.index("namespace") + 1:] if t not in ("inline",))
                 scopes.append(name)
             else:
-                # The brace begins a function if the statement before it has parentheses; a class
-                # has none, except in attributes.
+                # An open brace begins a function if the statement before it has parentheses. The
+                # statement before a class's brace has none, except in attributes.
                 is_type = kind is not None and "(" not in statement and "=" not in statement
                 if is_type and None not in scopes and "" not in scopes and "template" not in statement:
                     rest = [t for t in statement[statement.index(kind) + 1:] if t not in ("class", "struct", "final")]

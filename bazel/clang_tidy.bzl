@@ -41,8 +41,8 @@ def _command_line(ctx, context):
     return [flag for flag in command if flag != "-Werror"], toolchain
 
 def _clang_tidy_impl(target, ctx):
-    # Libraries provide CcInfo. In Bazel 4.2 programs and tests do not, but only they have the
-    # attribute `malloc`.
+    # Skips targets that are not C++. C++ libraries have the provider CcInfo. In Bazel 4.2 C++
+    # programs and tests lack it, but only they have the attribute `malloc`.
     if target.label.workspace_root or CcInfo not in target and not hasattr(ctx.rule.attr, "malloc"):
         return []
     sources = [f for attribute in getattr(ctx.rule.attr, "srcs", []) for f in attribute.files.to_list()]

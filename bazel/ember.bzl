@@ -116,7 +116,8 @@ def ember_cc_test(name, size = "small", srcs = [], deps = [], copts = [], main =
       **kwargs: as in cc_test.
     """
 
-    # Other files are compiled with other flags (.bazelrc), so that they could not use it.
+    # A test with other sources than *_test.cc does not use the precompiled header: .bazelrc
+    # compiles these sources with flags with which gcc cannot read the header.
     is_precompiled = srcs and not [s for s in srcs if not s.endswith("_test.cc") and not s.endswith(".h")]
     cc_test(
         name = name,

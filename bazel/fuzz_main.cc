@@ -20,12 +20,14 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// The target may define these functions.
+// The fuzz target may define the next two functions of libFuzzer's interface;
+// each is null if it does not.
 extern "C" __attribute__((weak)) int LLVMFuzzerInitialize(int* argc,
                                                           char*** argv);
 extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(
     uint8_t* data, size_t size, size_t max_size, unsigned int seed);
-// Sanitizers define this function.
+// Sanitizers define this function: it sets what they call before they end the
+// process. It is null in a build without them.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(
     void (*callback)());
 
@@ -158,7 +160,8 @@ void RunMutation(uint64_t number) {
 
 }  // namespace
 
-// Changes bytes; a custom mutator calls this.
+// Changes random bytes of an input. A target's LLVMFuzzerCustomMutator may call
+// this function, which libFuzzer provides otherwise.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size,
                                    size_t max_size) {
   Input input(data, data + size);

@@ -50,7 +50,7 @@ def count(events, bazel_status):
         for line in open(events, encoding="utf-8"):
             try:
                 event = json.loads(line)
-            except ValueError:  # Bazel was killed while it wrote this line.
+            except ValueError:  # The line is incomplete, because Bazel was killed while it wrote the line.
                 continue
             ident = event.get("id", {})
             if "targetConfigured" in ident:

@@ -29,8 +29,8 @@ bool IsInFolderOfModel(const std::string& model, const fs::path& path) {
   return !error && path.parent_path() == resolved.parent_path();
 }
 
-// Describes a location that cannot be a file of the folder; empty if it can be
-// one.
+// Returns the reason why `location` cannot be a file in the folder, as a noun
+// for an error message; empty if it can be one.
 std::string_view WhatIsWrong(const std::string& folder,
                              const std::string& location) {
   if (folder.empty()) return "a model without a folder (read from memory)";
@@ -48,8 +48,8 @@ std::string_view WhatIsWrong(const std::string& folder,
 }  // namespace
 
 std::string NameOfFile(const std::string& location, std::string_view what) {
-  // The name may be long and hold control characters: it is cut, and these are
-  // replaced.
+  // The name comes from the model and may be long or contain control
+  // characters. A long name is cut, and control characters are replaced by '?'.
   constexpr size_t kMax = 200;
   std::string text = location.substr(0, kMax);
   text = text.substr(0, text.find('\0'));
@@ -70,8 +70,8 @@ StatusOr<std::string> FileInside(const std::string& folder,
   };
   const std::string_view wrong = WhatIsWrong(folder, location);
   if (!wrong.empty()) return refused(wrong);
-  // canonical() follows symbolic links, so a link that leads outside is found
-  // below.
+  // canonical() follows symbolic links, so the check below also finds a link
+  // that leads out of the folder.
   std::error_code error;
   const fs::path whole = fs::canonical(folder, error);
   if (error)

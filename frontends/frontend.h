@@ -9,8 +9,8 @@
 //
 // Errors are one line that names the object, what was expected and what was
 // found. All operators that a frontend does not support are listed in one
-// error. Functions are thread-safe for different files. Rows are constants of
-// the program.
+// error. Functions are thread-safe for different files. Format structs are
+// constants of the program, so pointers to them stay valid.
 #ifndef EMBER_FRONTENDS_FRONTEND_H_
 #define EMBER_FRONTENDS_FRONTEND_H_
 
@@ -33,11 +33,13 @@
 
 namespace ember::frontends {
 
-// A tensor that is known when compiling.
+// A tensor whose value is known when compiling, such as an input that the user
+// replaces by a constant.
 struct KnownTensor {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
-  // Row-major, little-endian bytes; `owner` keeps them alive.
+  // The elements as row-major, little-endian bytes; `owner` keeps the bytes
+  // alive.
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> bytes;
   // Set only for a tensor of strings: the strings, one per element. `bytes` is
@@ -66,8 +68,8 @@ struct ImportOptions {
   // Element type in which a language model keeps keys and values, f16 or bf16;
   // nullopt: f32. Other models have no such state and ignore it.
   std::optional<DType> state_type;
-  // Receives each operator before it is imported, in stage "import"; may be
-  // null.
+  // Receives a progress event of stage "import" for each operator, before the
+  // operator is imported; may be null.
   Progress* progress = nullptr;
   // If not null: receives a line for each fact that the user should know
   // although the import succeeded.
@@ -97,7 +99,7 @@ struct InputInfo {
 struct Format {
   // Name in --list-formats and in errors: "onnx".
   std::string_view name;
-  // Name that users know, and the versions that are read.
+  // Name of the format for users, with the versions that the frontend reads.
   std::string_view title;
   // Extensions of its files, with the dot, the usual one first: ".onnx".
   std::span<const std::string_view> extensions;
@@ -107,7 +109,8 @@ struct Format {
   // True if a file with these contents (all of it) is of the format. For a
   // whole, undamaged model only one format returns true.
   bool (*sniff)(std::string_view contents);
-  // Files beside the model's own, such as its weights, are found by its path.
+  // Imports the model as a graph. The path of `file` is used to find files
+  // beside the model's own, such as its weights.
   StatusOr<graph::Graph> (*import)(ModelFile& file,
                                    const ImportOptions& options);
   // Returns the inputs of the model file `path`. It also works for a model that
@@ -116,9 +119,9 @@ struct Format {
                                              const ImportOptions& options);
 };
 
-// Logical type (graph::Graph::AddInput) of state: an input and a result of the
-// same name whose value a model keeps between runs. It is zeros before the
-// first run, then the result of the run before.
+// The logical type (graph::Graph::AddInput) that marks state: an input and a
+// result of the same name whose value a model keeps between runs. The value is
+// zeros before the first run, then the result of the run before.
 inline constexpr std::string_view kStateType = "state";
 
 }  // namespace ember::frontends

@@ -36,9 +36,9 @@ bool IsFixed(const ModelDim& dim) {
   return !dim.may_differ && dim.symbol.empty() && !dim.expression;
 }
 
-// Returns the extents that the user fixes for the dims of an input; nullopt for
-// all other dims. A dim of `input` that the user asks to leave open, and that
-// the model does not fix, becomes an open one.
+// Returns the user's pins for an input, one entry per axis: the extent that the
+// user fixed, or nullopt. It also edits `input`: a dim that the user wants to
+// leave open, and that the model does not really fix, becomes open.
 StatusOr<std::vector<std::optional<int64_t>>> PinsOf(
     const ImportOptions& options, ModelInput& input) {
   const std::string what = "input '" + OnOneLine(input.name) + "'";
@@ -82,7 +82,8 @@ struct SymbolPin {
   std::string symbol;
   int64_t extent;
 };
-// Solves a*N + b = `pinned` for N; nullopt for other expressions.
+// A pin of a dim that is an expression a*N + b also fixes the symbol N. Solves
+// a*N + b = `pinned` for N; nullopt for other expressions.
 std::optional<SymbolPin> SolvedPin(const Dim& expression, int64_t pinned) {
   const std::set<std::string> symbols = expression.Symbols();
   if (symbols.size() != 1) return std::nullopt;
@@ -145,7 +146,7 @@ StatusOr<std::vector<graph::Value*>> AddInputs(std::vector<ModelInput> inputs,
                                                graph::GraphBuilder& builder) {
   EMBER_RETURN_IF_ERROR(CheckNames(inputs, options));
   std::vector<std::vector<std::optional<int64_t>>> pins;
-  // The extents that the user fixed, by the name of the dim. Such an extent
+  // Maps the name of a dim to the extent that the user fixed for it. The extent
   // applies to every dim with this name.
   std::map<std::string, int64_t> extents;
   for (ModelInput& input : inputs) {

@@ -6,8 +6,8 @@
 namespace ember::frontends {
 namespace {
 
-// Replaces Infinity, -Infinity and NaN by JSON. Inside strings these words are
-// kept.
+// Replaces the words Infinity, -Infinity and NaN, which JSON does not have, by
+// the given JSON texts. Inside strings these words are kept.
 std::string WithoutWords(std::string_view text, const JsonWords& words) {
   const std::pair<std::string_view, std::string_view> replaced[] = {
       {"Infinity", words.infinity},

@@ -7,8 +7,8 @@
 //                               .negative_infinity = "-1e308",
 //                               .nan = "null"}));
 //
-// Text is at most kMaxJsonText. Errors are one line and name `what`.
-// Thread-safe.
+// A text of more than kMaxJsonText bytes is an error. Errors are one line and
+// name `what`. Thread-safe.
 #ifndef EMBER_FRONTENDS_JSON_TEXT_H_
 #define EMBER_FRONTENDS_JSON_TEXT_H_
 

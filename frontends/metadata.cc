@@ -10,10 +10,11 @@
 namespace ember::frontends {
 namespace {
 
-// Largest number of bytes of the lines about values that were left out.
+// Largest number of bytes of the key "left_out", whose lines list the values
+// that were left out.
 constexpr size_t kMaxLeftOut = size_t{1} << 16;
-// Largest number of bytes of a value that is no text. A longer value is meant
-// for programs, not for readers, and is left out.
+// Largest number of bytes of a value that is not UTF-8 text. A longer value is
+// binary data for programs, not for readers, and is left out.
 constexpr size_t kMaxHexBytes = 4096;
 // Number of bytes that each entry counts in addition to its name and value, so
 // that very many small entries reach the limit, too.

@@ -50,8 +50,8 @@ class MetadataCollector {
   graph::Metadata Take() &&;
 
  private:
-  // Counts the bytes of the entry. Returns false if all entries seen so far
-  // exceed the limit.
+  // Adds the size of an entry to bytes_. Returns false if the sum exceeds the
+  // limit, so that the entry must be left out.
   bool See(std::string_view name, std::string_view value);
 
   std::string prefix_;

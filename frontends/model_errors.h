@@ -25,7 +25,9 @@ namespace ember::frontends {
 // …".
 Status OfModel(const Status& status, std::string_view name);
 
-// Fails if the options name an entry. `why`: "a symbol has one function".
+// Fails if the user selected an entry (a function of the model) although the
+// format has no such choice. `why` is the reason that the error gives, for
+// example "a symbol has one function".
 Status CheckNoEntry(const ImportOptions& options, std::string_view why);
 
 // Returns the error that the model has no function `entry`. `what`: what the

@@ -78,7 +78,7 @@ class ModelFile {
   int parse_count() const { return parse_count_; }
 
  private:
-  // The address identifies T.
+  // One variable per type T: its address identifies T in type_.
   template <typename T>
   static constexpr char kType = 0;
 

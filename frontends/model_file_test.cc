@@ -48,7 +48,8 @@ TEST(ModelFile, IsParsedOnceForEachTypeAndVariant) {
   EXPECT_EQ(file.parse_count(), 3);
 }
 
-// A file that is removed after the first call cannot be opened again.
+// Shows that a file is opened only once: the test removes the file after the
+// first call, so that a second attempt to open it would fail.
 TEST(ModelFile, IsOpenedOnce) {
   ModelFile file(Written("abc"));
   EXPECT_TRUE(file.Map().ok());

@@ -5,7 +5,7 @@
 namespace ember::frontends {
 namespace {
 
-// Highest number that a field may have.
+// Highest number that protobuf allows for a field; a larger one means damage.
 constexpr uint64_t kMaxNumber = (uint64_t{1} << 29) - 1;
 
 bool ReadFixed(std::span<const uint8_t>& bytes, size_t size, uint64_t& value) {

@@ -24,10 +24,13 @@ enum class WireType : uint8_t { kVarint = 0, kI64 = 1, kBytes = 2, kI32 = 5 };
 struct ProtobufField {
   uint64_t number = 0;  // at least 1
   WireType type = WireType::kVarint;
-  uint64_t value = 0;  // Value of a varint or of a number of fixed width.
-  // Contents of a string, of a message, or of packed numbers.
+  // Value of a field that is a varint or a number of fixed width.
+  uint64_t value = 0;
+  // Contents of a field that is a string, a message, or a list of packed
+  // numbers.
   std::span<const uint8_t> bytes;
-  // Encoded bytes of the whole field, with its tag.
+  // The encoded bytes of the whole field, with the tag that precedes its
+  // contents.
   std::span<const uint8_t> encoding;
 };
 

@@ -23,8 +23,8 @@ class Collector : public google::protobuf::io::ErrorCollector {
     error_ = "line " + std::to_string(line + 1) + ", column " +
              std::to_string(column + 1) + ": " + OnOneLine(message);
   }
-  // The message reads: Message type "ember.caffe.PoolingParameter" has no field
-  // named "foo".
+  // The parser calls AddWarning for an unknown field. Its message has the form:
+  // Message type "ember.caffe.PoolingParameter" has no field named "foo".
   void AddWarning(int line, int /*column*/,
                   const std::string& message) override {
     if (unknown_ == nullptr) return;
@@ -35,7 +35,8 @@ class Collector : public google::protobuf::io::ErrorCollector {
   const std::string& error() const { return error_; }
 
  private:
-  // Returns the text in the index-th pair of quotes, after its last dot.
+  // Returns the quoted name number `index` of a message, without the namespaces
+  // in front of its last dot.
   static std::string Quoted(const std::string& message, int index) {
     size_t begin = 0;
     for (int quote = 0; quote <= 2 * index; ++quote) {
@@ -109,8 +110,9 @@ Status ReadProtobufText(std::string_view contents, std::string_view what,
         std::to_string(contents.size()));
   }
   contents = WithoutByteOrderMark(contents);
-  // The depth is checked first, as the parser recurses even for fields that it
-  // skips.
+  // The nesting depth is checked before protobuf's parser runs, because that
+  // parser recurses even for fields that it skips, so deep nesting would
+  // overflow the stack.
   ProtobufWords words(contents);
   while (!words.Next().empty()) {
     if (words.depth() <= kMaxDepth) continue;

@@ -5,7 +5,8 @@
 //       ReadProtobufText(contents, "prototxt", net, &unknown));
 //
 // Errors are one line that names line and column. Source: protobuf.dev, "Text
-// Format Language Specification". Thread-safe; words do not own.
+// Format Language Specification". Thread-safe. ProtobufWords does not own the
+// text.
 #ifndef EMBER_FRONTENDS_PROTOBUF_TEXT_H_
 #define EMBER_FRONTENDS_PROTOBUF_TEXT_H_
 
@@ -24,7 +25,7 @@ namespace ember::frontends {
 // Largest size in bytes of a text that ReadProtobufText accepts.
 inline constexpr size_t kMaxProtobufText = size_t{1} << 30;
 
-// A field of the text that the message's type does not have.
+// A field that the text contains although the message's type does not have it.
 struct UnknownField {
   int line = 0;  // from 1
   std::string type, field;
@@ -36,8 +37,9 @@ Status ReadProtobufText(std::string_view contents, std::string_view what,
                         google::protobuf::Message& message,
                         std::vector<UnknownField>* unknown);
 
-// Reads the words and other characters of a text one by one, without comments,
-// strings, spaces and colons; to distinguish formats.
+// Reads the words and punctuation characters of a text one by one, and skips
+// comments, strings, spaces and colons. It is used to recognise the format of a
+// file.
 class ProtobufWords {
  public:
   explicit ProtobufWords(std::string_view text);

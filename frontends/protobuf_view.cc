@@ -18,7 +18,8 @@ double DoubleOf(uint64_t bits) {
   return value;
 }
 
-// Calls use(number) for each little-endian number of `width` bytes.
+// Calls use(number) for each element of a packed field of numbers, which are
+// little-endian and `width` bytes each.
 template <typename Use>
 bool ForPacked(std::span<const uint8_t> bytes, size_t width, const Use& use) {
   for (size_t i = 0; i + width <= bytes.size(); i += width) {

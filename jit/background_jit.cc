@@ -1,5 +1,5 @@
-// The JIT with its threads, which handle each request. A request that fails is
-// declined with the reason.
+// Implements Jit: its threads build the kernel of each request. If building
+// fails, the request is declined with the reason.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -33,16 +33,19 @@ CompileQueue::Options QueueOptionsOf(const JitOptions& options) {
   if (options.threads > 0)
     return {.threads = options.threads,
             .niceness = NicenessOf(options.location)};
-  // Without threads in the background, runs wait for their kernels; each such
-  // run needs a thread, also if it has stopped waiting.
+  // Without background threads, each run waits for its own kernels. Each such
+  // run keeps a thread busy until the kernel is made, even if the run has
+  // stopped waiting.
   const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
   return {.threads = static_cast<int>(cores), .niceness = 0};
 }
 
-// The tuned schedules of modules. Each module's text is parsed once.
+// The tuned schedules that modules contain. Each module's text is parsed only
+// once.
 class ModuleSchedules {
  public:
-  // Returns the steps for the request; empty if its module has none for it.
+  // Returns the steps of the schedule that was tuned for the request; empty if
+  // its module has none.
   std::string Find(const vm::KernelRequest& request) {
     if (request.tuned_schedules.empty()) return "";
     const std::shared_ptr<const TunedSchedules> schedules =
@@ -54,14 +57,15 @@ class ModuleSchedules {
   }
 
  private:
-  // Returns null if the text is wrong: the module then has the default
-  // schedules.
+  // Returns the parsed schedules. Returns null if the text is wrong: the
+  // module's dispatches then get default schedules.
   std::shared_ptr<const TunedSchedules> Parsed(std::string_view text) {
     const uint64_t hash = HashString(text);
     std::lock_guard<std::mutex> lock(mutex_);
     const auto found = parsed_.find(hash);
     if (found != parsed_.end()) return found->second;
-    // A process with many modules, one after the other, keeps few of them.
+    // The number of parsed texts is limited, so that a process that loads many
+    // modules one after the other keeps few of them in memory.
     if (parsed_.size() >= kMax) parsed_.clear();
     StatusOr<TunedSchedules> schedules = TunedSchedules::Parse(text);
     auto& kept = parsed_[hash];
@@ -98,11 +102,12 @@ class BackgroundJit final : public Jit {
 
  private:
   void Run(const CompileQueue::Job& job);
-  // Adds a kernel, or the reason why there is none, to the totals.
+  // Adds a request's outcome to the totals: a kernel, or the reason why there
+  // is none.
   void Count(const KernelReport& report, const Status& status,
              const GivenSchedule& given);
-  // Builds the kernel with the tuned schedule, if there is one that applies,
-  // otherwise with that of the options.
+  // Builds the kernel with the steps `tuned` if they are given and apply, and
+  // otherwise with the schedule that the options ask for.
   StatusOr<std::unique_ptr<vm::Kernel>> BuildTuned(
       const vm::KernelRequest& request, const std::string& tuned,
       const KernelOptions& options, KernelReport& report);
@@ -114,10 +119,10 @@ class BackgroundJit final : public Jit {
   const std::shared_ptr<Oracle> oracle_;
   const std::unique_ptr<LateCompiler> compiler_;
   KernelStores stores_;
-  mutable std::mutex mutex_;  // guards the next two members
+  mutable std::mutex mutex_;  // guards totals_ and schedule_problem_
   JitTotals totals_;
   std::string schedule_problem_;
-  // The last member, because its threads use the members above.
+  // The queue is the last member, because its threads use the members above it.
   CompileQueue queue_;
 };
 
@@ -137,8 +142,8 @@ void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
   CompileQueue::Job job = {request, std::move(slot), vm::SteadyNanoseconds()};
   job.request.interrupt = nullptr;
   if (options_.threads > 0) return queue_.Add(std::move(job));
-  // Only one thread at a time may use a device, so the run's own thread
-  // compiles.
+  // Only one thread at a time may use a device, so a kernel for a device is
+  // compiled by the thread of the run, which uses the device.
   const bool is_of_host = request.device == nullptr;
   if (request.interrupt == nullptr || !is_of_host) return Run(job);
   queue_.AddAndWait(std::move(job), *request.interrupt);
@@ -224,7 +229,8 @@ StatusOr<std::unique_ptr<vm::Kernel>> BackgroundJit::BuildTuned(
     with_tuned.has_canonical_names = true;
     StatusOr<std::unique_ptr<vm::Kernel>> kernel =
         BuildKernel(request, *compiler_, with_tuned, &report, &stores_);
-    // A schedule that another version found may no longer apply.
+    // A schedule that was tuned with another version of Ember may not apply;
+    // the default schedule is used then.
     if (kernel.ok()) return kernel;
     report = {};
   }
@@ -235,7 +241,7 @@ void BackgroundJit::Dump(const vm::KernelRequest& request,
                          const KernelReport& report) const {
   const std::string base = options_.dump_folder + "/" + request.dispatch->name +
                            ".tier" + std::to_string(request.tier);
-  // The files are for people, so failing to write them does not matter.
+  // The files are only read by people, so failing to write them is no error.
   static_cast<void>(WriteFileAtomically(base + ".schedule", report.schedule));
   static_cast<void>(WriteFileAtomically(base + ".loops", report.nest));
   for (const PassRecord& pass : report.passes) {

@@ -30,8 +30,8 @@ std::unique_ptr<vm::Session> NewSession(
   return *vm::Session::Create(module, options);
 }
 
-// Runs the sample "loop" on zeros, to which it adds a bias three times, and
-// returns the results.
+// Runs the sample module "loop" on `rows` rows of zeros and returns the
+// results. The module adds a bias to its input three times.
 std::vector<float> RunLoop(vm::Session& session, int64_t rows) {
   const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {rows, 4});
   std::vector<vm::Tensor> results;
@@ -49,8 +49,8 @@ bool HasWritableCode() {
   return false;
 }
 
-// The parameter is true if sessions measure their kernels, and stop using slow
-// ones.
+// Sessions of the test measure kernels and stop using slow ones if the test's
+// parameter is true.
 class BackgroundJitTest : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, BackgroundJitTest, testing::Bool(),
                          [](const auto& info) {
@@ -81,8 +81,8 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
       }
     });
   }
-  // Waits until the slot has four kernels: one for all shapes, and one for each
-  // of the three shapes.
+  // Waits until the slot has four kernels: one of tier 1 for all shapes, and
+  // one of tier 2 for each of the three shapes.
   const auto& slot = tiering->slot(0);
   for (const vm::KernelSlot::Kernels* kernels = nullptr;
        kernels == nullptr || kernels->list.size() < 4;
@@ -100,8 +100,8 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
   EXPECT_EQ(slot->kernels()->list.size(), 4u);
   EXPECT_EQ((*jit)->totals().kernels, 4);
   EXPECT_FALSE(HasWritableCode());
-  // If sessions measure kernels, it depends on the machine which kernels
-  // remain, so nothing further is tested.
+  // Sessions that measure kernels may drop slow ones, depending on the machine,
+  // so tiers are checked only if they do not measure.
   if (GetParam()) return;
   const auto session = NewSession(module, tiering);
   RunLoop(*session, 2);
@@ -110,7 +110,8 @@ TEST_P(BackgroundJitTest, SessionsRunWhileKernelsAreSwappedIn) {
   EXPECT_EQ(session->Profile()[0].tier, 1);
 }
 
-// A wrapper that holds the first kernel back until it is released.
+// A wrapper of kernels that keeps the JIT's thread waiting with the first
+// kernel until Release is called.
 class Holder : public KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
@@ -149,12 +150,13 @@ TEST(BackgroundJit, CancelEndsRunsThatWaitForTheirKernel) {
   });
   const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {2, 4});
   std::vector<vm::Tensor> results;
-  // If cancelling did not end the wait, the test would hang.
+  // The kernel is held back, so the run can only return because it was
+  // cancelled; otherwise the test would hang.
   const Status status = session->Run({&x, 1}, &results);
   canceller.join();
   EXPECT_EQ(status.code(), StatusCode::kCancelled) << status.ToString();
-  // A session continues without the kernel, and uses the kernel as soon as it
-  // is made.
+  // The kernel is not made yet, so the session interprets the dispatch; it uses
+  // the kernel as soon as that is made.
   const std::vector<float> expected = RunLoop(*NewSession(module, nullptr), 2);
   EXPECT_EQ(RunLoop(*session, 2), expected);
   EXPECT_EQ(session->Profile()[0].tier, 0);
@@ -180,7 +182,8 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
     RunLoop(*session, static_cast<int64_t>(n));
   const std::shared_ptr<vm::KernelSlot> slot = tiering->slot(0);
   EXPECT_TRUE((*jit)->is_busy());
-  // Each waiting request holds a reference to the slot.
+  // Each waiting request holds a reference to the slot, so the count shows how
+  // many requests wait.
   EXPECT_GE(slot.use_count(), static_cast<long>(kShapes) - 1);
   std::thread releaser([&] {
     while (slot.use_count() > 10) std::this_thread::yield();
@@ -188,7 +191,8 @@ TEST(BackgroundJit, ClosingDropsWhatWaits) {
   });
   jit->reset();
   tiering.reset();
-  // The session held the last reference to the JIT and to the tiering.
+  // The session held the last reference to the JIT, so the JIT's destructor
+  // runs here and drops the waiting requests.
   session.reset();
   releaser.join();
   const auto* kernels = slot->kernels();
@@ -281,7 +285,7 @@ TEST(BackgroundJit, TheObserverSeesKernelsBeforeSessions) {
       << observer->texts[0];
 }
 
-// A wrapper that records the schedule of the last kernel.
+// A wrapper that records the schedule of the kernel that was made last.
 class ScheduleKeeper : public KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
@@ -293,7 +297,8 @@ class ScheduleKeeper : public KernelWrapper {
   std::string schedule;
 };
 
-// Returns the schedule of a product of f32 by f32 on the device.
+// Returns the schedule that the JIT chooses on the device for a matrix product
+// of f32 by f32.
 std::string ScheduleOfProduct(const std::shared_ptr<hal::Device>& device,
                               JitOptions options) {
   const auto dispatch = tensor::Parse(R"(
@@ -319,8 +324,9 @@ std::string ScheduleOfProduct(const std::shared_ptr<hal::Device>& device,
   return keeper->schedule;
 }
 
-// Devices of CUDA multiply f32 by tensor cores if the user allows it and does
-// not ask for exact schedules; other devices do not change.
+// CUDA devices multiply f32 by tensor cores, which round to tf32, if the user
+// allows it and does not ask for exact schedules. Kernels of other devices are
+// unaffected.
 TEST(BackgroundJit, Tf32IsAllowedByTheUser) {
   const auto cuda = hal::CreateDevice("cuda-emulated", {.threads = 1});
   ASSERT_TRUE(cuda.ok()) << cuda.status().ToString();
@@ -337,9 +343,8 @@ TEST(BackgroundJit, Tf32IsAllowedByTheUser) {
   EXPECT_EQ(ScheduleOfProduct(cpu, {.allow_tf32 = true}), schedule);
 }
 
-// A kernel of a module with tuned schedules has the schedule of its dispatch,
-// if the contents and the target are those that it was found for and it
-// applies.
+// The JIT uses a tuned schedule of the module if the dispatch's contents and
+// the target are those that the schedule was tuned for, and if its steps apply.
 TEST(BackgroundJit, UsesTheTunedSchedulesOfTheModule) {
   const auto dispatch = tensor::Parse(R"(
       dispatch @scale(%image: f32[6, 64], %w: f32[64]) -> (%y: f32[6, 64]) {

@@ -10,8 +10,9 @@
 namespace ember::jit {
 namespace {
 
-// Returns a measure of the time that compiling would save. A better kernel for
-// a site that has one saves less than a first kernel for an interpreted site.
+// Returns a measure of the time that compiling the job would save: the time
+// that its site has taken. It is divided if the site has a kernel, because
+// replacing a kernel by a better one saves less than replacing the interpreter.
 int64_t Heat(const CompileQueue::Job& job) {
   constexpr int64_t kGainOfFirstKernel = 4;
   const bool has_kernel = job.slot->kernels() != nullptr;
@@ -56,8 +57,8 @@ void CompileQueue::Add(Entry entry) {
         threads_.size() < wanted)
       threads_.emplace_back([this] { Work(); });
   }
-  // Only the first entry wakes threads: a model asks for all its kernels in one
-  // call, and waking a thread takes as long as a small dispatch.
+  // Threads are woken only when the queue was empty: a model asks for all its
+  // kernels in one call, and each wake-up takes as long as a small dispatch.
   if (is_first) changed_.notify_all();
 }
 
@@ -92,12 +93,14 @@ void CompileQueue::Work() {
     ++busy_;
     lock.unlock();
     work_(entry.job);
-    entry.job = {};  // clearing the job may release its module
+    // Destroys the job without holding the lock, because this may release the
+    // job's module.
+    entry.job = {};
     lock.lock();
     --busy_;
     if (entry.is_done != nullptr) *entry.is_done = true;
-    // A thread that wakes up may take this thread's core, so the lock is
-    // released first, because callers wait for it.
+    // The lock is released before waiting threads are woken, because a woken
+    // thread may take this thread's core and then wait for the lock.
     lock.unlock();
     changed_.notify_all();
     lock.lock();

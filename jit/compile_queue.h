@@ -1,5 +1,5 @@
-// A queue of jobs to compile, and the threads that do it. The hottest dispatch
-// comes first, and compiling should hardly slow down running sessions.
+// A queue of jobs to compile, and the threads that do them. The hottest
+// dispatch comes first, and compiling should hardly slow down running sessions.
 //
 //   CompileQueue queue({.threads = 1}, [&](const CompileQueue::Job& job) {
 //     job.slot->Install(Compile(job.request));
@@ -7,9 +7,9 @@
 //   queue.Add({request, slot});
 //
 // The next job is the one whose slot has taken the most time when a thread
-// becomes free, not when it was added. So sites that a program reaches late may
-// still come first. The queue knows nothing about compiling: there is no LLVM
-// here.
+// becomes free, not when it was added. So the job of a site that a program
+// reaches late may still come first. The queue knows nothing about compiling:
+// there is no LLVM here.
 //
 // A thread starts when a job finds none free, and runs with a low priority
 // unless the options say otherwise. Where other threads take all cores, it only
@@ -42,11 +42,12 @@ class CompileQueue {
   struct Job {
     vm::KernelRequest request;
     std::shared_ptr<vm::KernelSlot> slot;
-    // Time of the request (KernelEvent::requested_ns). The queue ignores it.
+    // Time at which the JIT got the request (KernelEvent::requested_ns). The
+    // queue does not use it.
     int64_t requested_ns = 0;
   };
   struct Options {
-    int threads = 1;  // largest number of threads
+    int threads = 1;  // largest number of threads that the queue starts
     // Nice value of the threads (LowerPriority).
     int niceness = kCompilingNiceness;
   };
@@ -57,28 +58,29 @@ class CompileQueue {
   CompileQueue& operator=(const CompileQueue&) = delete;
 
   void Add(Job job);
-  // Adds the job and waits until it is done, or until the interrupt says stop,
-  // which is noticed within kMaxDelay. If the wait ends early the job stays in
-  // the queue, and a thread still does it.
+  // Adds the job and waits until it is done, or until `interrupt` asks to stop,
+  // which is noticed within kMaxDelay. If the wait ends early, the job stays in
+  // the queue and a thread does it later.
   void AddAndWait(Job job, const Interrupt& interrupt);
-  // Waits until no job is waiting or in work.
+  // Waits until no job is in the queue or in work.
   void Wait();
-  // True if a job is waiting or in work.
+  // True if a job is in the queue or in work.
   bool is_busy() const;
 
-  // Longest time until a caller of AddAndWait notices its interrupt.
+  // Longest time until a caller of AddAndWait notices that its interrupt asks
+  // to stop.
   static constexpr std::chrono::milliseconds kMaxDelay{2};
 
  private:
   struct Entry {
     Job job;
-    // Set to true when the job is done, with mutex_ held. Null if no caller
-    // waits for the job.
+    // Points to a flag that is set to true, with mutex_ held, when the job is
+    // done. Null if no caller waits for the job.
     std::shared_ptr<bool> is_done;
   };
 
   void Add(Entry entry);
-  // The main function of the threads.
+  // The main function of each thread: does jobs until the queue is destroyed.
   void Work();
   // Removes the hottest job from the queue and returns it. mutex_ must be held.
   Entry TakeHottest();

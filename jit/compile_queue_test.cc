@@ -36,8 +36,8 @@ class NoKernel : public vm::HostKernel {
   std::string Describe() const override { return ""; }
 };
 
-// A function for a queue that records the jobs. The first job waits for
-// Release.
+// Its Work function is that of a queue: it records the order of the jobs, and
+// blocks in the first job until Release is called.
 class Recorder {
  public:
   void Work(const CompileQueue::Job& job) {
@@ -66,7 +66,8 @@ TEST(CompileQueue, HottestFirstAsOfNow) {
   queue.Add(JobOf("c", 300));
   queue.Add(JobOf("d", 200));
   queue.Add(late);
-  // The job's site runs while the job waits, so the job becomes the hottest.
+  // The last job's site takes more time while the job waits, so the job becomes
+  // the hottest and is done first.
   late.slot->Count(1000);
   recorder.Release();
   queue.Wait();
@@ -96,8 +97,8 @@ TEST(CompileQueue, WaitsForAJobOrAnInterrupt) {
   queue.AddAndWait(JobOf("slow", 1), interrupt);
   canceller.join();
   EXPECT_TRUE(queue.is_busy());
-  // If the interrupt says stop, AddAndWait also returns if its job has not
-  // begun.
+  // AddAndWait must also return if its interrupt asks to stop before its job
+  // has begun.
   queue.AddAndWait(JobOf("late", 1), interrupt);
   is_released = true;
   is_released.notify_all();
@@ -136,7 +137,8 @@ TEST(CompileQueue, TheEndDropsWhatWaits) {
       queue.Add(std::move(job));
     }
     releaser = std::thread([&] {
-      // The slots expire only after the destructor has begun.
+      // The references to the dropped jobs' slots expire only after the queue's
+      // destructor has begun, so the first job is held until then.
       while (!dropped.expired()) std::this_thread::yield();
       recorder.Release();
     });
@@ -146,8 +148,8 @@ TEST(CompileQueue, TheEndDropsWhatWaits) {
 }
 
 TEST(CompileQueue, ThreadsStartWithJobsThatFindNoneFree) {
-  // Threads are compared by number, because threads of earlier tests may still
-  // be ending.
+  // Threads are compared by their ids instead of counted, because threads of
+  // earlier tests may still be ending.
   const auto threads = [] {
     std::set<std::string> numbers;
     for (const auto& entry :
@@ -181,7 +183,8 @@ TEST(CompileQueue, ThreadsStepBackAsFarAsTheyAreTold) {
   const auto niceness_of_thread = [] {
     return getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()));
   };
-  // The test itself may run with any priority.
+  // The test's own priority may be any, so the threads' nice values are
+  // compared with it.
   const int here = niceness_of_thread();
   for (const int niceness : {10, 19}) {
     std::atomic<int> found{-100};

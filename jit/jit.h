@@ -29,7 +29,7 @@
 
 namespace ember::jit {
 
-// The schedule and the nest of a kernel, for people.
+// The schedule and the loop nest of a kernel as texts, for people to read.
 struct KernelText {
   std::string schedule;
   std::string nest;
@@ -47,22 +47,24 @@ class KernelWrapper {
       std::unique_ptr<vm::Kernel> kernel) = 0;
 };
 
-// The making of one kernel, from the request to its end. Times are those of the
-// steady clock (vm/runtime/steady_clock.h), in nanoseconds.
+// An event: one request for a kernel was handled, from its arrival until the
+// kernel was made or declined. Times are those of the steady clock
+// (vm/runtime/steady_clock.h), in nanoseconds.
 struct KernelEvent {
   const vm::KernelRequest& request;
-  // The slot that gets the answer, which says for which dispatch sites the
-  // kernel is.
+  // The slot that gets the kernel; its sites are the calls that will use the
+  // kernel.
   const vm::KernelSlot& slot;
   int64_t requested_ns = 0;  // the request reached the JIT
   int64_t begin_ns = 0;      // a thread took the request
   int64_t end_ns = 0;        // the kernel was made or declined
-  // Number that is the same for all kernels of one thread.
+  // Number of the thread that handled the request; it differs for each thread.
   uint64_t thread = 0;
-  // True if LLVM ran in the compile worker, if it ran.
+  // True if LLVM was used and ran in the compile worker instead of this
+  // process.
   bool is_in_worker = false;
   const KernelReport& report;
-  // OK, or the reason why there is no kernel.
+  // OK if the kernel was made; otherwise the reason why it was declined.
   const Status& status;
 };
 
@@ -71,15 +73,16 @@ struct KernelEvent {
 class KernelObserver {
  public:
   virtual ~KernelObserver() = default;
-  // True if KernelEvent::report shall have the texts of schedule, nest and
-  // code. Then no code is read from the cache.
+  // True if KernelEvent::report must contain the texts of schedule, nest and
+  // code. Kernels are then compiled even if their code is in the cache, because
+  // the cache has no texts.
   virtual bool wants_texts() const = 0;
   virtual void Observe(const KernelEvent& event) = 0;
 };
 
-// Returns the nice value of the JIT's threads in this process. Threads that run
-// LLVM have the lowest priority. If the compile worker does that, threads only
-// make loop nests for it, and have its nice value.
+// Returns the nice value of the JIT's threads in this process. If they run
+// LLVM, it is the lowest priority. If the compile worker runs LLVM, threads
+// only make loop nests, with the priority of the worker.
 constexpr int NicenessOf(vm::CompileLocation location) {
   return location == vm::CompileLocation::kThread ? kCompilingNiceness
                                                   : kWorkerNiceness;
@@ -87,9 +90,8 @@ constexpr int NicenessOf(vm::CompileLocation location) {
 
 struct JitOptions {
   // Number of threads that compile in the background (compile_queue.h). 0:
-  // RequestKernel returns when the kernel is there, or when the request's
-  // interrupt says stop. These requests, too, are handled by threads, which
-  // complete the kernel after an interrupt.
+  // RequestKernel returns only when the kernel is made, or when the request's
+  // interrupt asks to stop; in that case another thread completes the kernel.
   int threads = 1;
   vm::CompileLocation location = vm::CompileLocation::kThread;
   // The folder that gets the texts of each kernel: the schedule
@@ -99,11 +101,11 @@ struct JitOptions {
   std::string dump_folder;
   // A folder of schedules, NAME.schedule or NAME.tier2.schedule as in
   // dump_folder. A dispatch with a schedule in the folder uses that; others use
-  // the default one. It may also be a file, for a module with one dispatch.
-  // Empty: none.
+  // the default one. For a module with one dispatch, the path may also be that
+  // of its schedule. Empty: no schedules.
   std::string schedule_folder;
-  // Passes to leave out (jit/pipeline/pipeline.h). Names of other passes than
-  // those that may be disabled have no effect.
+  // Names of passes to leave out (jit/pipeline/pipeline.h). Names of passes
+  // that must always run are ignored.
   std::set<std::string, std::less<>> disabled_passes;
   // True if kernels must round as the dispatch says, except for the order of
   // sums: no convolutions by Winograd's method
@@ -111,8 +113,8 @@ struct JitOptions {
   bool exact_schedules = false;
   // True if kernels of CUDA's devices may multiply factors of f32 as tf32,
   // whose mantissas have 10 bits (jit/loops/analysis/matrix_operation.h). The
-  // kernels' target then has the feature tf32, so that kernels with and without
-  // it are not confused. exact_schedules overrides this option. Kernels for
+  // kernels' target then has the feature tf32, which distinguishes them from
+  // kernels without it. exact_schedules overrides this option. Kernels for
   // other devices do not change.
   bool allow_tf32 = false;
   // The cache of kernels on disk; without a folder there is none. A folder that
@@ -121,12 +123,13 @@ struct JitOptions {
   // thread that compiles.
   CacheOptions cache;
   std::function<void(const std::string&)> on_cache_problem;
-  // Wraps kernels before sessions get them. Null: sessions get kernels
-  // unchanged.
+  // Gets each kernel before sessions do, and may replace it. Null: sessions get
+  // kernels unchanged.
   std::shared_ptr<KernelWrapper> wrapper;
-  // Gets the events of all requests. Null: none.
+  // Gets an event for each request. Null: no events.
   std::shared_ptr<KernelObserver> observer;
-  // Judges first calls of kernels. Null: an oracle that reports to no one.
+  // Judges the first calls of kernels. Null: the JIT makes an oracle that
+  // reports wrong kernels to no one.
   std::shared_ptr<Oracle> oracle;
 };
 
@@ -140,29 +143,30 @@ struct JitTotals {
   double pack_ms = 0;
   int64_t code_bytes = 0;
   // Number of kernels whose code was not compiled: `shared` have the code of an
-  // equal one in this process, and `loaded` have code from the cache on disk.
+  // equal kernel of this process, `loaded` have code from the cache on disk.
   int64_t shared = 0;
   int64_t loaded = 0;
-  // The milliseconds that each pass of the pipeline took. The last ones miss
-  // kernels whose code is not compiled.
+  // Milliseconds that each pass of the pipeline took in all kernels. Passes
+  // that make code for a target do not run for kernels whose code is shared or
+  // loaded.
   std::map<std::string, double, std::less<>> pass_ms;
 };
 
 class Jit : public vm::KernelProvider {
  public:
-  // Waits until no request is waiting or being compiled.
+  // Waits until no request is waiting or being handled.
   virtual void Wait() = 0;
-  // True if a request is waiting or being compiled. The destructor drops
-  // waiting requests, and waits for those being compiled: tens of milliseconds,
-  // or seconds where other threads take all cores.
+  // True if a request is waiting or being handled. The destructor drops
+  // requests that wait, and lets those that are being handled finish, which
+  // takes tens of milliseconds, or seconds if other threads occupy all cores.
   virtual bool is_busy() const = 0;
-  // Declines current and later requests to the compile worker, so that no
-  // thread waits for them.
+  // Ends waiting for the compile worker: current and later requests that need
+  // it are declined, so that threads of the JIT do not block.
   virtual void Stop() = 0;
   virtual JitTotals totals() const = 0;
-  // Returns why the cache on disk is not used for all kernels; empty if there
-  // is no problem. If threads compile, a problem is not known before the first
-  // kernel.
+  // Returns the reason why some kernels are not cached on disk; empty if there
+  // is no problem. With background threads, a problem is known only after the
+  // first kernel.
   virtual std::string cache_problem() const = 0;
   // Returns an error if JitOptions::schedule_folder is wrong for a module with
   // these dispatches. has_others: the folder may also have schedules of other
@@ -171,14 +175,14 @@ class Jit : public vm::KernelProvider {
                                 bool has_others) const {
     return OkStatus();
   }
-  // Returns the reason why a schedule of JitOptions::schedule_folder has not
-  // become a kernel so far; empty if each schedule that was needed has.
+  // Returns the first reason why a schedule of JitOptions::schedule_folder gave
+  // no kernel; empty if no such schedule has failed so far.
   virtual std::string schedule_problem() const { return ""; }
 };
 
-// Returns a JIT. Returns NotFound if no compiler is available. If another
-// problem keeps the JIT from compiling, that is the reason why requests are
-// declined.
+// Makes a JIT. Returns NotFound if no compiler is available. Other problems
+// that prevent compiling are no errors here: later requests are declined with
+// them as the reason.
 StatusOr<std::shared_ptr<Jit>> NewJit(JitOptions options);
 
 }  // namespace ember::jit

@@ -17,7 +17,8 @@ Status NoWorker() {
               ": expected it beside the JIT's library, found none there"}));
 }
 
-// is_in_worker: is set to true if the compiler is the worker.
+// Returns the compiler for the location. is_in_worker: is set to true if the
+// compiler is the worker.
 StatusOr<std::unique_ptr<ObjectCompiler>> CompilerAt(
     vm::CompileLocation location, std::atomic<bool>& is_in_worker) {
   if (location == vm::CompileLocation::kThread)

@@ -1,6 +1,6 @@
 // The JIT's compiler, which is made when a first kernel needs it. Until then
-// neither the compile worker nor LLVM's library is started or loaded, and the
-// thread that waits for it is one that compiles.
+// the compile worker is not started and LLVM's library is not loaded. The
+// thread that waits for that is one that compiles, never one that runs a model.
 //
 //   LateCompiler compiler(vm::CompileLocation::kWorkerIfThere,
 //                         DefaultCacheOptions(), [](const std::string& problem) {
@@ -31,13 +31,13 @@ namespace ember::jit {
 
 class LateCompiler final : public Compiler {
  public:
-  // on_cache_problem, which may be null: called at most once, from a thread
-  // that compiles, with the reason why kernels are not kept on disk as `cache`
-  // asks for.
+  // on_cache_problem: called at most once, from a thread that compiles, with
+  // the reason why kernels cannot be cached on disk as `cache` asks for. May be
+  // null.
   LateCompiler(vm::CompileLocation location, CacheOptions cache,
                std::function<void(const std::string&)> on_cache_problem);
 
-  // Checks if a compiler is available, as far as that is known without making
+  // Checks if a compiler is likely to be available, without starting or loading
   // it. Returns NotFound with what is missing.
   Status Check() const;
 
@@ -45,15 +45,16 @@ class LateCompiler final : public Compiler {
   // first kernel.
   void OpenCache();
 
-  // Compiles the nest with the compiler, which is made if this is the first
-  // call. Errors include the reason why the compiler cannot be made, each time;
-  // kCancelled after Stop.
+  // Compiles the nest. The first call makes the compiler. Errors: those of the
+  // compiler; the reason why the compiler cannot be made, which each call then
+  // returns; kCancelled after Stop.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 
   // True if the compiler has been made and LLVM runs in the compile worker.
   bool is_in_worker() const { return is_in_worker_; }
-  // Declines current and later requests. Does not wait for them to end.
+  // Declines current and later calls of Compile. Returns at once, before those
+  // calls have ended.
   void Stop();
   // Returns the reason why not all kernels are kept on disk; empty if there is
   // no problem.
@@ -62,23 +63,24 @@ class LateCompiler final : public Compiler {
  private:
   StatusOr<CachingCompiler*> Made();
   StatusOr<std::unique_ptr<CachingCompiler>> Make();
-  // Opens the cache on disk if it is not open. making_ must be held.
+  // Opens the cache on disk unless this was done before. making_ must be held.
   void OpenCacheOnce();
   void SetCacheProblem(std::string_view problem);
 
   const vm::CompileLocation location_;
   const CacheOptions cache_;
   const std::function<void(const std::string&)> on_cache_problem_;
-  // This mutex is held while the compiler is made, and guards disk_. It must be
-  // locked before mutex_.
+  // Held while the compiler is made. Guards disk_ and is_cache_open_. It must
+  // be locked before mutex_.
   std::mutex making_;
   bool is_cache_open_ = false;
   std::atomic<bool> is_in_worker_ = false;
-  // The cache on disk. Null after the compiler is made, because the compiler
-  // then owns the cache.
+  // The cache on disk, until the compiler is made and takes ownership of it;
+  // then null.
   std::unique_ptr<DiskCache> disk_;
   mutable std::mutex mutex_;  // This mutex guards the members below it.
-  // The compiler; null until it is made. It never changes after that.
+  // The compiler, an error, or null until it is made. It does not change after
+  // that.
   StatusOr<std::unique_ptr<CachingCompiler>> compiler_ =
       std::unique_ptr<CachingCompiler>();
   std::string cache_problem_;  // the reason why there is no cache on disk

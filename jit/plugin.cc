@@ -1,5 +1,5 @@
-// Defines the entries of the library libember_jit.so, except that of the C API
-// for kernels (jit/te_api).
+// Defines the functions by which a program uses the library libember_jit.so
+// after loading it. jit/te_api defines one more: the C API for kernels.
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,8 +10,9 @@
 #include "jit/pipeline/pipeline.h"
 #include "vm/runtime/kernel_library.h"
 
-// The library and the program that loads it are built together (the loader
-// looks in the program's folder), so C++ types may cross.
+// C++ types may be passed between the library and the program that loads it,
+// because both are built together: the loader looks for the library in the
+// program's folder only.
 extern "C" __attribute__((visibility("default"))) bool EmberNewJit(
     const ember::jit::JitOptions* options,
     std::shared_ptr<ember::jit::Jit>* jit, std::string* error) {
@@ -24,15 +25,15 @@ extern "C" __attribute__((visibility("default"))) bool EmberNewJit(
   return false;
 }
 
-// Returns a row for each pass of the pipeline, and the table of them as text.
+// Returns the list of the pipeline's passes, and the same list as a text.
 extern "C" __attribute__((visibility("default"))) void EmberJitPipeline(
     std::vector<ember::jit::PassInfo>* passes, std::string* text) {
   *passes = ember::jit::Pipeline();
   *text = ember::jit::PrintPipeline();
 }
 
-// The entry for runtimes that know no JIT; its name is
-// vm::kNewKernelProviderSymbol.
+// The function by which a runtime that is built without the JIT gets a kernel
+// provider. Its name is vm::kNewKernelProviderSymbol.
 extern "C" __attribute__((visibility("default"))) bool EmberNewKernelProvider3(
     const ember::vm::KernelLibraryOptions& given,
     std::shared_ptr<ember::vm::KernelProvider>* provider,

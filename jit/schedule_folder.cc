@@ -41,8 +41,8 @@ StatusOr<std::vector<std::string>> ListSchedules(const std::string& folder) {
   return files;
 }
 
-// Returns an error for the first line that names no primitive. Operands are
-// only checked when the primitive is applied.
+// Returns an error for the first line that does not begin with the name of a
+// primitive. Operands are not checked, because that needs the dispatch.
 Status CheckPrimitives(std::string_view text) {
   std::vector<std::string_view> names;
   const std::vector<schedule::PrimitiveInfo> infos = schedule::Primitives();

@@ -31,11 +31,12 @@ class ScheduleFolder {
   // schedule.
   explicit ScheduleFolder(std::string folder) : folder_(std::move(folder)) {}
 
-  // Returns an error, with the file's name, if the folder cannot be read or has
-  // no schedule, if a file belongs to none of the dispatches, or if a line is
-  // no primitive; for a file also if there are several dispatches. Only making
-  // a kernel shows if a primitive is legal. has_others: files may also belong
-  // to other dispatches.
+  // Checks the folder's files before kernels are made. Returns an error, with
+  // the file's name, if the folder cannot be read or has no schedule, if a file
+  // belongs to none of the dispatches, if a line names no primitive, or if the
+  // path is that of a file and there are several dispatches. The legality of
+  // primitives is not checked: that needs the kernel's loops. has_others: files
+  // may also belong to other dispatches.
   Status Check(std::span<const std::string> dispatches,
                bool has_others = false) const;
   GivenSchedule Find(std::string_view dispatch, int tier) const;

@@ -17,15 +17,15 @@ from pathlib import Path
 
 # The documentation of a flag begins in this column (kColumn in tools/lib/cli/flags.cc).
 COLUMN = 26
-# Flags whose value is no file.
+# Matches the placeholder of a flag's value that is a file or folder, which shells then complete.
 _FILE = re.compile(r"FILE|DIR|FOLDER|@|MODEL|PATH|NAME\.(secret|public)")
 
 
 @dataclass
 class Flag:
     spelling: str  # "--input" or "-o"
-    value: str = ""  # the placeholder of its value; "" if it has none
-    is_optional: bool = False  # the value may be left out
+    value: str = ""  # placeholder of the flag's value, such as "FILE"; "" if the flag takes none
+    is_optional: bool = False  # True if the value may be left out
     doc: list[str] = field(default_factory=list)
 
     @property
@@ -192,11 +192,13 @@ def to_zsh(text: Help) -> str:
     """Returns a script that completes flags, with the first sentence of each, the values of choices, and files."""
     specifications = []
     for flag in text.flags + [Flag("--help", doc=["Prints this text."]), Flag("--version", doc=["Prints the version."])]:
-        # A flag may be repeated, as its documentation says of some.
+        # The "*" before each flag, below, makes zsh offer a flag again after it was given once:
+        # some flags may be repeated.
         name = flag.spelling
         if flag.value:
             is_long = name.startswith("--")
-            # "=-": the value follows "=" in the same word; "+": in this or the next word.
+            # Suffixes of zsh's _arguments: "=-" if the value follows "=" in the same word, "=" if
+            # it may also be the next word, "+" for the value of a short flag.
             name += ("=-" if flag.is_optional else "=") if is_long else "+"
         sentence = " ".join(flag.doc).split(". ")[0].rstrip(".")
         specification = "*%s[%s]" % (name, _zsh(sentence))

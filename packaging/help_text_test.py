@@ -57,7 +57,8 @@ def zsh_line(script, typed, expected):
     if process == 0:
         os.environ.update(TERM="dumb", HOME="/nonexistent")
         os.execvp("zsh", ["zsh", "-f", "-i"])
-    # The prompt is not in the line that sets it.
+    # The line that sets the prompt writes it in two parts ('vm''> '), so that the echo of this line
+    # is not taken for the prompt.
     setup = "cd %s; autoload -Uz compinit; compinit -u -D; source %s; PS1='vm''> '\n" % (os.path.dirname(script), script)
     try:
         for text, awaited in ((setup, "vm> "), (typed + "\t", expected)):
@@ -159,7 +160,7 @@ class HelpTextTest(unittest.TestCase):
                 text = help_text.parse_help(printed)
                 self.assertEqual(text.tool, tool.name)
                 self.assertEqual([flag.head for flag in text.flags if not flag.doc], [])
-                # Each line that begins like a flag is one.
+                # Every line of --help that begins like a flag must have been parsed as a flag.
                 self.assertEqual(
                     len(text.flags), sum(line.startswith("  -") for line in printed.split("Examples:")[0].split("\n"))
                 )

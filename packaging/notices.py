@@ -39,7 +39,8 @@ LIBRARIES = {
     "zlib": ["zlib1g-dev"],
 }
 
-# The label of the JavaScript libraries in the page of vm-report, and npm's folder with them.
+# The Bazel label of the JavaScript libraries that the page of vm-report contains, and the folder in
+# which npm installed them.
 PAGE_LIBRARIES = "@report_page//:libraries"
 PAGE_FOLDER = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ember/report-page"
 # Names of files with the licence of a package of npm.

@@ -80,7 +80,8 @@ OWN = {
     "ember-tools": ["libember-jit"],
     "python3-ember": ["libember", "libember-jit", "libember-compiler"],
 }
-# The packages with libraries that programs link: the name in the SONAME.
+# For each package with a library that programs link: the library's name, from which its SONAME is
+# made.
 SONAMES = {"libember": "libember", "libember-compiler": "libember_compiler", "libember-llm": "libember_llm"}
 MAINTAINER = "Ember <ember@localhost>"
 
@@ -158,7 +159,8 @@ class Builder:
         """Puts the files of a package below root; lib: where libraries go, from there."""
         ups = {
             "VERSION": self.version,
-            # Relative paths to the installation prefix: from lib/pkgconfig, and from lib itself.
+            # Paths from pkg-config's folder, and from the libraries' folder, up to the installation
+            # prefix. Files with such paths work wherever the tree is installed.
             "UP": "/".join([".."] * (len(Path(lib).parts) + 1)),
             "UP_FROM_LIB": "/".join([".."] * len(Path(lib).parts)),
         }
@@ -208,7 +210,7 @@ class Builder:
         text = help_text.read_help(tool)
         man = share / "man/man1" / (tool.name + ".1.gz")
         completion = share / "bash-completion/completions" / tool.name
-        # Debian's zsh looks in this folder.
+        # Debian's zsh looks for completion functions of packages in this folder.
         function = share / "zsh/vendor-completions" / ("_" + tool.name)
         for target in (man, completion, function):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -288,8 +290,8 @@ class Builder:
         (root / "DEBIAN").mkdir()
         (root / "DEBIAN/control").write_text(control)
         if package in SONAMES:
-            # This trigger makes Debian run ldconfig when the package is installed, as for every
-            # package with libraries.
+            # Debian runs ldconfig when a package with this trigger is installed, which every
+            # package with libraries needs.
             (root / "DEBIAN/triggers").write_text("activate-noawait ldconfig\n")
             (root / "DEBIAN/shlibs").write_text("%s 0 %s (>= %s)\n" % (SONAMES[package], package, self.version))
         if package == "python3-ember":

@@ -26,10 +26,12 @@ LIBRARIES = [
 # The shared libraries of others in the wheel. The licences of their code are those of the headers' packages in
 # notices.py, because each pair is made of one source package.
 NEEDED = ["libprotobuf.so.32", "libre2.so.9", "libsnappy.so.1"]
-# cffi puts code of its own into _ember.abi3.so.
+# Packages whose code the extension module contains, for the notices: cffi puts code of its own into
+# _ember.abi3.so.
 CONTAINED = ["python3-cffi"]
 DEPENDS = ["python3 (>= 3.11)", "python3-numpy", "python3-cffi-backend"]
-# Debian's scripts of packages that contain Python files: they write and remove the compiled files.
+# The maintainer scripts that Debian's helpers write for packages with Python files: they compile
+# the files at installation, and remove the compiled files.
 SCRIPTS = {
     "postinst": '#!/bin/sh\nset -e\nif [ "$1" = configure ]; then py3compile -p python3-ember; fi\n',
     "prerm": "#!/bin/sh\nset -e\npy3clean -p python3-ember\n",

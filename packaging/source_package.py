@@ -128,8 +128,8 @@ def cmake_lists(version):
         if vectors:
             block = "if(EMBER_X86)\n" + block + "endif()\n"
         elif any("X86" in d for d in defines):
-            # This group of files chooses among the versions when it runs. For other processors it
-            # is compiled without the defines for x86.
+            # Sources with a define for x86 choose between vector and baseline code at run time. For
+            # other processors they are compiled without these defines.
             rest = objects(number, libraries, sources, [d for d in defines if "X86" not in d], options)
             block = "if(EMBER_X86)\n" + block + "else()\n" + rest + "endif()\n"
         text += block + "\n"

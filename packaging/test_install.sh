@@ -6,7 +6,7 @@
 # It installs packages, so it runs in a chroot: ./dev package --test.
 set -euo pipefail
 packages="$(realpath "$1")"
-# Only packages for this machine are installed; the folder may hold others.
+# Installs only the packages for this machine's architecture: DIR may hold packages for others, too.
 arch="$(dpkg --print-architecture)"
 repo="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 module="$repo/vm/api/testdata/digits.vmfb"
@@ -121,7 +121,8 @@ apt-get -qq install -y --no-install-recommends "$packages"/libember-jit_*_"$arch
   >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
 dpkg -s libember-jit ember-tools | grep -E '^(Package|Version|Depends|Installed-Size):'
 for tool in $(dpkg -L ember-tools | grep '^/usr/bin/'); do "$tool" --help >/dev/null || { echo "FAILED: $tool --help" && exit 1; }; done
-# Man pages and completion are made of --help.
+# ./dev package makes man pages and completion of the output of --help. Checks that one of each has
+# a flag and loads.
 zcat /usr/share/man/man1/vm-run.1.gz | grep -q '^\.B \\-\\-input='
 bash -c 'source /usr/share/bash-completion/completions/vm-run && complete -p vm-run'
 vm-run "$module" --tier=0
@@ -228,7 +229,8 @@ if [[ -e /usr/lib/python3/dist-packages/ember ]]; then
   echo "FAILED: files of python3-ember were left behind" && exit 1
 fi
 
-# Kernels of the wheel need LLVM, which came with libember-jit.
+# Removes the LLVM that came with libember-jit, because the test of the wheel checks what a run
+# without LLVM reports.
 apt-get -qq autoremove --purge -y >apt.log 2>&1 || { tail -n 30 apt.log && exit 1; }
 [[ ! -f "$packages/digits.onnx" ]] || "$repo/packaging/test_python.sh" "$packages" wheel
 echo "packages: all steps passed"

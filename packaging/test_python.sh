@@ -56,7 +56,7 @@ for name in ("numpy", "ember"):
 END
 }
 
-# Runs the scripts with a Python.
+# Runs the test's scripts with the given Python and checks what they print.
 use() {
   local python="$1"
   step "$kind: import, and a script of five lines"
@@ -86,7 +86,8 @@ END
     apt_install libre2-9
     /usr/bin/python3 strings.py | grep -x "\['no', 'yes', 'yes'\]"
   else
-    # Debian 13 has a newer libre2.
+    # The packages are linked with Debian 12's libre2, which Debian 13 lacks: a model with strings
+    # must fail there with a message that names libre2.
     if /usr/bin/python3 strings.py >output.txt 2>&1; then fail "strings without libre2"; fi
     tail -n 1 output.txt | tee last.txt
     grep -q 'libre2' last.txt

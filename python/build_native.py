@@ -30,7 +30,7 @@ LIMITED_API = 0x030B0000
 
 def write_source(root, path):
     """Writes the C source of the module."""
-    import cffi  # It is imported here, so that --help works without it.
+    import cffi  # cffi is imported here, so that --help works on a machine without it.
 
     runtime = (root / RUNTIME_HEADER).read_text(encoding="utf-8")
     compiler = (root / COMPILER_HEADER).read_text(encoding="utf-8")
@@ -51,7 +51,7 @@ def write_source(root, path):
         + compiler_defined
         + te_defined,
     )
-    # cffi prints the path of a temporary file, which says nothing to the user.
+    # Discards what cffi prints: the path of a temporary file, which the user does not need.
     with contextlib.redirect_stdout(io.StringIO()):
         ffi.emit_c_code(str(path))
 

@@ -35,7 +35,8 @@ from build_native import build
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PYTHON_TAG = "cp311-abi3"
-# The time of all files in the wheel. The format cannot express times before 1980.
+# The modification time of all files in the wheel, so that it is reproducible: the earliest time
+# that the ZIP format can express.
 TIME = (1980, 1, 1, 0, 0, 0)
 KNOWN = {
     "libember.so",
@@ -110,7 +111,8 @@ def metadata():
     }
 
 
-# For a version 3.4.N of libstdc++'s symbols, the glibc of the oldest distributions that have both.
+# For each version 3.4.N of libstdc++'s symbols: the glibc of the oldest distributions that have
+# this libstdc++.
 GLIBC_FOR_LIBSTDCXX = {29: (2, 34), 30: (2, 35), 31: (2, 38), 32: (2, 38), 33: (2, 40), 34: (2, 41)}
 
 

@@ -12,7 +12,7 @@ namespace ember::tensor {
 namespace {
 
 // Computes an i64 operation exactly. Returns nullopt if the result does not
-// fit: sizes must not wrap around silently.
+// fit: sizes that come from a header must not wrap around silently.
 std::optional<int64_t> CheckedIndexArithmetic(Opcode opcode, int64_t a,
                                               int64_t b) {
   switch (opcode) {
@@ -37,8 +37,8 @@ bool NeedsCheck(const Instruction& instruction) {
           instruction.opcode == Opcode::kNegate);
 }
 
-// Returns the product of the extents and `unit`, where zeros count as ones.
-// Returns nullopt if the product is above kMaxSize.
+// Returns the product of `unit` and the extents, where an extent of 0 counts as
+// 1. Returns nullopt if the product is above kMaxSize.
 std::optional<int64_t> Size(std::span<const int64_t> extents, int64_t unit) {
   int64_t size = unit;
   for (int64_t extent : extents) {

@@ -37,23 +37,23 @@
 
 namespace ember::tensor {
 
-// Number of an instruction in Dispatch::instructions. It also names the value
-// that the instruction defines.
+// Number of an instruction in Dispatch::instructions, and thereby the name of
+// the value that the instruction defines.
 using Register = uint32_t;
 
 struct Instruction {
   Opcode opcode = Opcode::kConstant;
   DType type = DType::kI64;  // type of the instruction's result
-  // Operands of the instruction, as registers. A Load or Pad has instead: a =
-  // number of the buffer; b = position in Dispatch::operands of its first index
-  // register (i64; there is one for each dim of the buffer); c = register of a
-  // Pad's default value.
+  // Operands of the instruction, as registers. Load and Pad use them otherwise:
+  // a = number of the buffer; b = position in Dispatch::operands of the first
+  // index register (i64; there is one for each dim of the buffer); c = register
+  // of a Pad's default value.
   uint32_t a = 0;
   uint32_t b = 0;
   uint32_t c = 0;
-  // A Constant has here the bits of its value, low bytes first, upper bytes
-  // zero (signed types are NOT sign-extended). A Parameter, Axis, Accumulator
-  // or Element has its number.
+  // For a Constant, the bits of its value: low bytes first, upper bytes zero
+  // (signed types are NOT sign-extended). For a Parameter, Axis, Accumulator or
+  // Element, its number.
   uint64_t immediate = 0;
 
   bool operator==(const Instruction&) const = default;
@@ -87,16 +87,17 @@ enum class Update : uint8_t { kAssign, kAdd, kMultiply, kMinimum, kMaximum };
 struct Axis {
   std::string name;  // Name of the axis in the text form. It is unique in its
                      // stage.
-  // register of the header that holds the extent; its type is i64 and its value
-  // is not negative
+  // register of the header that holds the number of points of the axis; its
+  // type is i64 and its value is not negative
   Register extent = 0;
 
   bool operator==(const Axis&) const = default;
 };
 
 // One result of a stage, stored once per point of the spatial axes. If several
-// points assign to one element, it is unspecified which value remains. With an
-// update (+= and so on) every point's value is combined into the element.
+// points store to one element by an assignment, it is unspecified which value
+// remains. With an update (+= and so on) every point's value is combined into
+// the element.
 struct Store {
   uint32_t buffer = 0;  // number of the output or temporary that receives the
                         // result
@@ -164,8 +165,9 @@ struct Dispatch {
   std::vector<Buffer> buffers;  // all buffers: inputs, then outputs, then
                                 // temporaries
   std::vector<Instruction> instructions;
-  std::vector<Register> operands;  // index registers of all Load and Pad
-                                   // instructions
+  // the index registers of all Load and Pad instructions; an instruction holds
+  // the position of its first one
+  std::vector<Register> operands;
   uint32_t header_end = 0;  // number of the header's instructions, which are
                             // the first ones in the list
   std::vector<Stage> stages;

@@ -14,8 +14,9 @@ constexpr int64_t kCacheLine = 64;
 int64_t PointsOf(const Dispatch& dispatch, const ConcreteHeader& header) {
   int64_t total = 0;
   for (const Stage& stage : dispatch.stages) {
-    int64_t points = 1;  // Number of points of the stage, which is at most
-                         // kMaxSize.
+    // Number of points of the stage. It cannot overflow: ConcreteHeader limits
+    // it to kMaxSize.
+    int64_t points = 1;
     for (const auto* axes : {&stage.spatial, &stage.reduction}) {
       for (const Axis& axis : *axes)
         points *= std::max<int64_t>(header.value(axis.extent), 1);

@@ -6,8 +6,8 @@ namespace ember::tensor {
 
 Interval FloorDivide(Interval a, Interval divisor) {
   if (divisor.low <= 0) return Interval::Full();
-  // The extreme quotients are those of the ranges' ends: the quotient is
-  // monotonic in a, and for a fixed a it is monotonic in the divisor.
+  // The quotient is monotonic in a and, for a fixed a, in the divisor. So its
+  // least and largest value occur at ends of the two ranges.
   const int64_t corners[4] = {
       FloorQuotient(a.low, divisor.low), FloorQuotient(a.low, divisor.high),
       FloorQuotient(a.high, divisor.low), FloorQuotient(a.high, divisor.high)};

@@ -1,5 +1,5 @@
-// Ranges of 64-bit integers. They prove that index expressions are within
-// bounds.
+// Ranges of 64-bit integers, with which the compiler proves that index
+// expressions are within bounds.
 //
 //   Interval i{0, 7};
 //   i * Interval::Of(4) + Interval{0, 3}  // {0, 31}
@@ -40,9 +40,8 @@ inline Interval Union(Interval a, Interval b) {
 inline Interval Intersect(Interval a, Interval b) {
   const Interval result{std::max(a.low, b.low), std::min(a.high, b.high)};
   return result.low <= result.high ? result
-                                   // An empty intersection means that the two
-                                   // facts contradict each other; `a` is kept
-                                   // then.
+                                   // The intersection is empty if the two facts
+                                   // contradict each other; `a` is kept then.
                                    : a;
 }
 
@@ -76,8 +75,8 @@ inline Interval operator*(Interval a, Interval b) {
           *std::max_element(corners, corners + 4)};
 }
 
-// Returns the range of the quotient rounded down. The result is full unless all
-// divisors in the range are positive.
+// Returns the range of the quotient rounded down. The range is full unless all
+// possible divisors are positive.
 Interval FloorDivide(Interval a, Interval divisor);
 Interval Modulo(Interval a, Interval divisor);
 

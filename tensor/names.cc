@@ -21,8 +21,9 @@ bool IsLiteral(std::string_view name) {
   return name == "true" || name == "false" || name == "inf" || name == "nan";
 }
 
-// Replaces characters that a name cannot have by '_', and shortens the name so
-// that a suffix such as "_123" still fits into the largest length.
+// Replaces characters that a name must not have by '_', and shortens the name
+// so that it stays within the largest length when a suffix such as "_123" is
+// added.
 std::string ReplaceOthers(std::string_view name) {
   std::string result(name.substr(0, kMaxLength - 12));
   for (char& c : result) {

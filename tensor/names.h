@@ -1,4 +1,5 @@
-// Names in a dispatch that the text form can write and read back.
+// Rules for the names in a dispatch, which make sure that its text form can
+// write and read them back.
 #ifndef EMBER_TENSOR_NAMES_H_
 #define EMBER_TENSOR_NAMES_H_
 
@@ -16,9 +17,9 @@ bool IsSigilName(std::string_view name);
 // inf, nan).
 bool IsPlainName(std::string_view name);
 
-// Return a name that is not among `taken` and is as similar to `name` as the
-// rules allow: MakeSigilName for a name behind '%' or '@', MakePlainName for a
-// parameter or axis.
+// MakeSigilName returns a name for use behind '%' or '@', and MakePlainName one
+// for a parameter or axis. Each returns a valid name that is not among `taken`
+// and as similar to `name` as possible.
 std::string MakeSigilName(std::string_view name,
                           const std::vector<std::string>& taken);
 std::string MakePlainName(std::string_view name,

@@ -11,8 +11,8 @@
 
 namespace ember::tensor {
 
-// Takes the place of the value of a parameter that is open. No extent is
-// negative, so it is not the value of one.
+// This number in a list of parameter values says that the parameter is open. It
+// cannot be a real value, because extents are not negative.
 inline constexpr int64_t kOpenParameter = INT64_MIN;
 
 }  // namespace ember::tensor

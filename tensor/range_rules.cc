@@ -8,17 +8,19 @@
 namespace ember::tensor {
 namespace {
 
-// True if all of the values are shifts that every integer type allows.
+// True if all values of the range are numbers of bits by which every integer
+// type can be shifted.
 bool IsShift(Interval count) { return count.Within({0, 7}); }
 
 // Returns the largest number that has no more bits than the largest value of
-// the ranges, whose values are not negative.
+// both ranges. The values must not be negative.
 int64_t AllBitsOf(Interval a, Interval b) {
   const auto high = static_cast<uint64_t>(std::max(a.high, b.high));
   return static_cast<int64_t>((uint64_t{1} << std::bit_width(high)) - 1);
 }
 
-// Returns the range of the exact result, before it wraps to its type.
+// Returns the range of the instruction's exact result, before it wraps to its
+// type.
 Interval ExactRange(Opcode opcode, Interval a, Interval b, Interval c) {
   switch (opcode) {
     case Opcode::kAdd:
@@ -102,7 +104,8 @@ Interval RangeOfResult(Opcode opcode, DType operand_type, DType result_type,
                        result_type != DType::kBool;
     return exact ? a : all;
   }
-  // The result of a classification or comparison may be any bool.
+  // Only classifications and comparisons have another result type than operand
+  // type here; their result may be any bool.
   if (operand_type != result_type) return all;
   const Interval exact = ExactRange(opcode, a, b, c);
   return exact.Within(all) ? exact : all;

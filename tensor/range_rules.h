@@ -18,8 +18,8 @@ Interval RangeOfType(DType type);
 Interval RangeOfConstant(uint64_t bits, DType type);
 
 // Returns the range of an instruction's result, from the ranges of its operands
-// a, b, c A full range is passed for an operand that is absent or unknown. The
-// result is full if nothing is known about it.
+// a, b and c. For an operand that is absent or unknown, the caller passes a
+// full range. The result is full if nothing is known about it.
 Interval RangeOfResult(Opcode opcode, DType operand_type, DType result_type,
                        Interval a, Interval b, Interval c);
 

@@ -60,8 +60,8 @@ auto WithType(DType type, Function&& function) {
   __builtin_unreachable();
 }
 
-// Evaluates an instruction in `type`, which is the widest type with the
-// semantics of the operands' kind. EvaluateScalar converts values of other
+// Evaluates an instruction in `type`, the widest type of the operands' kind
+// (bool, signed, unsigned or float). EvaluateScalar converts operands of other
 // types to this type and the result back.
 template <DType type>
 uint64_t Arithmetic(Opcode opcode, uint64_t first, uint64_t second) {
@@ -130,7 +130,8 @@ uint64_t CastBits(uint64_t bits, DType from, DType to) {
   return 0;
 }
 
-// Evaluates an instruction on a narrow float type in f32.
+// Evaluates an instruction on operands of a narrow float type: computes in f32
+// and rounds the result.
 uint64_t InFloat(Opcode opcode, DType type, ScalarOperands operands) {
   const auto widened = [&](uint64_t bits) {
     return ToBits(static_cast<float>(BitsToDouble(bits, type)));

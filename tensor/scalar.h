@@ -41,14 +41,14 @@ double BitsToDouble(uint64_t bits, DType type);
 // Returns the largest finite positive value of a float type.
 uint64_t LargestFiniteBits(DType type);
 
-// LoadElement reads the element `index` of an array as bits. The next function
-// writes one element.
+// LoadElement returns the element `index` of an array as bits. StoreElement
+// writes an element, given as bits.
 uint64_t LoadElement(const void* data, int64_t index, DType type);
 void StoreElement(void* data, int64_t index, DType type, uint64_t bits);
 
-// Return the bits of the neutral element of a combiner: 0, 1, the largest or
-// the smallest value of the type. The largest and smallest are infinities if
-// the type has them.
+// These functions return bits of a value with which a combiner starts: 0 for a
+// sum, 1 for a product, the largest value for a minimum, the smallest one for a
+// maximum. The largest and smallest values are infinities if the type has them.
 uint64_t ZeroBits(DType type);
 uint64_t OneBits(DType type);
 uint64_t LargestBits(DType type);

@@ -32,8 +32,8 @@
 
 namespace ember::tensor::semantics {
 
-// For a dtype: the C++ type of its stored elements, and the C++ type in which
-// its arithmetic is done.
+// The C++ types that belong to a dtype: Storage is the type of its stored
+// elements, and Compute the type in which its arithmetic is done.
 template <DType type>
 struct TypesOf;
 #define EMBER_ROW(name, text, storage, bits, kind)                 \
@@ -101,7 +101,7 @@ inline T Absolute(T a) {
 template <typename T>
 inline T Sign(T a) {
   if constexpr (Float<T>) {
-    // Returns a zero or a NaN unchanged, so -0 keeps its sign.
+    // A zero or NaN is returned unchanged, so -0 keeps its sign.
     return a > 0 ? T(1) : a < 0 ? T(-1) : a;
   } else {
     return static_cast<T>((a > 0) - (a < 0));
@@ -391,8 +391,9 @@ inline T Select(bool condition, T if_true, T if_false) {
 // 0.
 template <Integer To, Float From>
 inline To FloatToInteger(From value) {
-  // The limits 2^(bits) and -2^(bits-1) are exact in every float type. The
-  // largest integer, 2^(bits) - 1, may not be.
+  // kEnd is 2^bits and kLow is 0 or -2^bits, where `bits` is the number of
+  // value bits; every float type represents them exactly. The largest integer,
+  // 2^bits - 1, may not be exact in a float.
   constexpr From kEnd =
       static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
   constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
@@ -451,8 +452,8 @@ inline To Cast(From value) {
 
 }  // namespace ember::tensor::semantics
 
-// Refers to the function of each row of the table, so that a row without a
-// function does not compile.
+// This namespace names the function of each row of the instruction table, so a
+// row without a function does not compile.
 namespace ember::tensor::semantics_check {
 #define EMBER_ROW(name, ...) using semantics::name;
 EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)

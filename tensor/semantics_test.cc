@@ -19,7 +19,9 @@ TEST(SemanticsTest, IntegersWrap) {
   EXPECT_EQ(Add<int8_t>(127, 1), -128);
   EXPECT_EQ(Subtract<uint8_t>(0, 1), 255);
   EXPECT_EQ(Multiply<uint16_t>(65535, 65535),
-            1);  // The product of the promoted operands overflows int.
+            // C++ promotes uint16_t to int, whose product overflows here;
+            // Multiply must not compute it so.
+            1);
   EXPECT_EQ(Multiply<int64_t>(kLow64, -1), kLow64);
   EXPECT_EQ(Negate<int64_t>(kLow64), kLow64);
   EXPECT_EQ(Absolute<int32_t>(INT32_MIN), INT32_MIN);
@@ -58,7 +60,8 @@ TEST(SemanticsTest, Powers) {
   EXPECT_EQ(Power<int32_t>(-1, -5), -1);
   EXPECT_EQ(Power<int32_t>(-1, -4), 1);
   EXPECT_EQ(Power<int32_t>(0, -1), 0);
-  EXPECT_EQ(Power<uint8_t>(3, 255), 171);  // 3^255 modulo 256 is 171.
+  // 3^255 is computed modulo 256, which gives 171.
+  EXPECT_EQ(Power<uint8_t>(3, 255), 171);
   EXPECT_EQ(Power<float>(4.0f, 0.5f), 2.0f);
 }
 
@@ -69,7 +72,7 @@ TEST(SemanticsTest, MinimumAndMaximumKeepNan) {
   EXPECT_TRUE(std::isnan(Maximum<float>(1, kNan)));
   EXPECT_FALSE(std::signbit(Maximum<float>(0.0f, -0.0f)));
   EXPECT_TRUE(
-      // The first operand is returned if the values are equal (+0 and -0 are).
+      // For equal values, such as +0 and -0, the first operand is returned.
       std::signbit(Maximum<float>(-0.0f, 0.0f)));
   EXPECT_EQ(Maximum<bool>(false, true), true);
 }
@@ -132,13 +135,14 @@ TEST(SemanticsTest, CastsToFloatsRoundOnce) {
   EXPECT_EQ(ToFloat(Cast<Float16>(int32_t{2049})), 2048.0f);
   EXPECT_EQ(ToFloat(Cast<Float16>(70000.0f)), kInf);
   EXPECT_EQ(ToFloat(Cast<Float16>(true)), 1.0f);
-  // The value is above the middle of two bf16 values by less than the last
-  // digit of a double of this size. A conversion through double would drop the
-  // difference and see a tie.
+  // The value exceeds the middle of two bf16 values by 1, which is less than
+  // the last digit of a double of this size. A conversion through double would
+  // lose the 1 and round as for a tie.
   const int64_t middle = (int64_t{257} << 54) + 1;
   EXPECT_EQ(ToFloat(Cast<BFloat16>(middle)), 0x1.02p62f);
   EXPECT_EQ(ToFloat(Cast<BFloat16>(middle - 1)),
-            0x1p62f);  // The exact middle rounds to even.
+            // The exact middle is a tie, which rounds to the even bf16 value.
+            0x1p62f);
   EXPECT_EQ(ToFloat(Cast<BFloat16>(-middle)), -0x1.02p62f);
   EXPECT_EQ(ToFloat(Cast<BFloat16>(kLow64)), -0x1p63f);
 }
@@ -168,9 +172,9 @@ TEST(ScalarTest, NarrowTypesComputeInFloatAndRound) {
             0x80000000u);
 }
 
-// Checks that the cast at run time (which goes through the widest type) equals
-// the direct one. The test calls it for every pair of types, with values around
-// every limit.
+// Checks that the cast for types known at run time, which goes through the
+// widest type, gives the same as the direct cast. The test calls it for every
+// pair of types, with values around every limit.
 template <DType from, DType to>
 void CheckCast(uint64_t raw) {
   using From = typename TypesOf<from>::Storage;
@@ -209,8 +213,8 @@ TEST(ScalarTest, GeneralCastsAgreeWithDirectOnes) {
   uint64_t state = 1;
   for (int i = 0; i < 4000; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    // A value has a run of equal bits at its upper or lower end, so that the
-    // limits of types occur often.
+    // Half of the values have a run of ones at the upper end, so that values
+    // near the limits of types occur often.
     const uint64_t raw = i % 2 ? state : ~uint64_t{0} << (state >> 58);
 #define EMBER_ROW(name, ...) \
   CheckCastsFrom<DType::k##name>(i % 3 ? raw : raw >> 32);
@@ -248,15 +252,15 @@ TEST(ScalarTest, IdentitiesOfReductions) {
   EXPECT_EQ(LargestBits(DType::kF16), 0x7c00u);
   EXPECT_EQ(SmallestBits(DType::kF32), 0xff800000u);
   EXPECT_EQ(OneBits(DType::kBF16), 0x3f80u);
-  // For types without infinities these are the largest and smallest finite
-  // values.
+  // A type without infinities has its largest and smallest finite values here.
   EXPECT_EQ(LargestBits(DType::kF8E4M3FN), 0x7eu);
   EXPECT_EQ(SmallestBits(DType::kF8E4M3FN), 0xfeu);
   EXPECT_EQ(SmallestBits(DType::kF8E5M2), 0xfcu);
 }
 
-// A value that is too large becomes infinity or NaN. Minimum and maximum before
-// the cast saturate, and keep NaN.
+// A cast of a value that is too large gives infinity, or NaN if the type has no
+// infinity. With minimum and maximum before the cast it saturates instead, and
+// a NaN stays NaN.
 TEST(ScalarTest, CastsToFloatsOf8BitsSaturateOnlyWhereTold) {
   const auto cast = [](double value, DType type) {
     return EvaluateScalar(Opcode::kCast, DType::kF32, type,
@@ -277,7 +281,8 @@ TEST(ScalarTest, CastsToFloatsOf8BitsSaturateOnlyWhereTold) {
   EXPECT_EQ(cast(61439.0, DType::kF8E5M2), 0x7bu);
 }
 
-// The product of two 8-bit floats is exact in f32, so it is rounded only once.
+// The product of two 8-bit floats is exact in f32, so rounding it to 8 bits is
+// the only rounding.
 TEST(ScalarTest, ArithmeticOfFloatsOf8BitsIsThatOfF32Rounded) {
   for (const DType type : {DType::kF8E4M3FN, DType::kF8E5M2}) {
     for (uint64_t a = 0; a < 256; ++a) {

@@ -59,8 +59,8 @@ namespace ember::tensor {
 inline constexpr int64_t kSumBlock = 1024;
 // Largest number of blocks whose sums are added up without compensation.
 inline constexpr int64_t kMaxPlainBlocks = 32;
-// Number of additions that a term goes through besides those of its block:
-// additions of blocks, then of lanes or invocations.
+// Number of additions that a term goes through after those of its block:
+// additions of blocks, then of the partial results of lanes or invocations.
 inline constexpr int64_t kSumExtra = 128;
 // Largest number of terms that a matrix product on a GPU accumulates in
 // sequence.

@@ -13,7 +13,8 @@ def _transition_impl(_settings, attr):
         "//command_line_option:linkopt": [],
         "//command_line_option:platform_suffix": "",
         "//command_line_option:platforms": ["//toolchains:wasm"],
-        # gcc's precompiled headers are not for clang.
+        # Builds for WebAssembly use no precompiled headers: gcc makes them, and clang compiles for
+        # WebAssembly.
         "//bazel/pch:is_possible": False,
     }
 
@@ -39,7 +40,8 @@ def _wasm_impl(ctx):
         binary = binary[0]
     out = ctx.actions.declare_file(ctx.label.name)
 
-    # A copy, since tests that run in a folder of their own would see a link to nothing.
+    # Copies the binary instead of linking to it: a test that runs in a folder of its own would find
+    # a link to nothing.
     ctx.actions.run_shell(inputs = [binary], outputs = [out], command = "cp -L '%s' '%s'" % (binary.path, out.path))
     return [DefaultInfo(files = depset([out]), runfiles = ctx.runfiles([out]))]
 

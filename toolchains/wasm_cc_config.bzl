@@ -20,7 +20,8 @@ _LINK = [ACTION_NAMES.cpp_link_executable, ACTION_NAMES.cpp_link_dynamic_library
 
 _TARGET = ["--target=wasm32-wasi"]
 
-# Every browser that has SIMD128 (2021; Safari 2023) also has the other features.
+# Every browser that has SIMD128 (Chrome and Firefox since 2021, Safari since 2023) also has the
+# other features.
 _FEATURES = ["-msimd128", "-mbulk-memory", "-msign-ext", "-mnontrapping-fptoint", "-mmutable-globals"]
 
 _TINY = ["-Oz", "-flto"]
@@ -80,20 +81,23 @@ def _impl(ctx):
                 ]),
                 _set(_CXX, ["-fno-exceptions", "-fno-rtti"]),
                 _set(_LINK, _TARGET + [
-                    # The module has no main(): it is a library of exports.
+                    # Links a module without main(), which is a library of exported functions.
                     "-mexec-model=reactor",
-                    # Bazel adds -pie, which has no meaning here.
+                    # Silences clang's warning about -pie, which Bazel adds and which has no meaning
+                    # for WebAssembly.
                     "-Wno-unused-command-line-argument",
                     "-lc++",
                     "-lc++abi",
                     "-Wl,--gc-sections",
                     "-Wl,--strip-all",
-                    # Kernels are instances of their own, which share memory, table and stack.
+                    # A kernel is a WebAssembly instance of its own, which shares the runtime's
+                    # memory, function table and stack, so these are exported.
                     "-Wl,--export-table",
                     "-Wl,--growable-table",
                     "-Wl,--export=__stack_pointer",
                     "-Wl,-z,stack-size=1048576",
-                    # An overflow of the stack traps, since the stack is at the begin of the memory.
+                    # Places the stack at the beginning of the memory, so that an overflow of the
+                    # stack traps instead of overwriting data.
                     "-Wl,--stack-first",
                 ]),
             ]),
@@ -108,12 +112,13 @@ def _impl(ctx):
                     ),
                 ]),
             ]),
-            # Comes after the warning flags of .bazelrc, some of which are names of gcc only, and one of
-            # which finds the fields of a class whose other implementation uses them.
+            # The flags of this feature come after the warning flags of .bazelrc. Some of the latter
+            # are names that only gcc knows, and one warns of private fields that only another
+            # implementation of the class uses.
             feature(name = "warnings", enabled = True, flag_sets = [
                 _set(_COMPILE, ["-Wno-unknown-warning-option", "-Wno-unused-private-field", "-Wno-unused-function"]),
             ]),
-            # The runtime as it ships.
+            # The feature for the runtime as it ships: small code instead of fast compilation.
             feature(name = "tiny", flag_sets = [
                 _set(_COMPILE + _LINK, _TINY),
             ]),

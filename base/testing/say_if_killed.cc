@@ -9,7 +9,7 @@
 namespace ember {
 namespace {
 
-// The line that the signal handler prints.
+// The line that the signal handler prints; SayIfKilled sets it.
 char said[256];
 
 void Say(int signal) {

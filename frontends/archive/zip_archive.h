@@ -15,9 +15,9 @@
 //
 // Source: PKWARE's APPNOTE.TXT 6.3.10.
 //
-// Every offset is checked. An entry may inflate to `most` bytes, and to 1032
-// times its compressed size, which is deflate's limit. Errors are one line.
-// Immutable, thread-safe.
+// Every offset is checked. An entry may inflate to at most `most` bytes, and to
+// at most 1032 times its compressed size, which is deflate's limit. Errors are
+// one line. Immutable, thread-safe.
 #ifndef EMBER_FRONTENDS_ARCHIVE_ZIP_ARCHIVE_H_
 #define EMBER_FRONTENDS_ARCHIVE_ZIP_ARCHIVE_H_
 
@@ -64,7 +64,8 @@ class ZipArchive {
   ZipArchive(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
       : bytes_(bytes), owner_(std::move(owner)) {}
   Status ReadDirectory();
-  // Returns the number of `width` bytes at offset `at` of the archive.
+  // Returns the unsigned integer that `width` bytes at offset `at` of the
+  // archive encode.
   uint64_t Number(uint64_t at, int width) const;
   bool Fits(uint64_t at, uint64_t size) const {
     return at <= bytes_.size() && size <= bytes_.size() - at;

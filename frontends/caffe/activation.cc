@@ -8,7 +8,8 @@
 namespace ember::caffe {
 namespace {
 
-// Returns the natural logarithm of a base; -1 means the base e.
+// Returns ln(base) for the parameter `base` of a layer; its value -1 means the
+// base e.
 std::optional<double> LogOfBase(LayerContext& c, double base) {
   if (base == -1) return 1.0;
   if (base > 0) return std::log(base);

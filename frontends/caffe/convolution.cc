@@ -132,7 +132,8 @@ void Convolve(LayerContext& c, bool transposed, int64_t groups) {
                            std::to_string(p.num_output()) + " outputs, found " +
                            std::to_string(groups));
     }
-    // The weights are [O, C / groups, window…], or [C, O / groups, window…].
+    // Shape of the weights: [O, C / groups, window…], or [C, O / groups,
+    // window…] if the convolution is transposed.
     std::vector<int64_t> dims =
         transposed ? std::vector<int64_t>{*channels, p.num_output() / groups}
                    : std::vector<int64_t>{p.num_output(), *channels / groups};

@@ -25,7 +25,8 @@ using ops::Part;
 // detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
-// Returns the distinct ratios of a prior box layer, 1 first.
+// Returns the distinct aspect ratios of the boxes of a PriorBox layer; the
+// first is 1.
 std::vector<float> AspectRatios(const PriorBoxParameter& p) {
   std::vector<float> ratios{1};
   for (const float ratio : p.aspect_ratio()) {
@@ -39,7 +40,8 @@ std::vector<float> AspectRatios(const PriorBoxParameter& p) {
   return ratios;
 }
 
-// Returns width and height of each box of a cell.
+// Returns width and height of each prior box that a PriorBox layer makes at one
+// cell of the feature map.
 std::vector<std::pair<float, float>> BoxSizes(const PriorBoxParameter& p) {
   std::vector<std::pair<float, float>> sizes;
   const std::vector<float> ratios = AspectRatios(p);
@@ -98,7 +100,9 @@ Tensor BestOfImages(LayerContext& c, const Tensor& rows, const Dim& images,
       "top_k", {Column(rows, 2)},
       {{"axis", int64_t{0}}, {"k", Shape{count}}, {"largest", int64_t{1}}});
   if (!c.ok()) return rows;
-  Tensor rank;  // Rank of each sorted row within its image.
+  // For each row, in order of scores: how many rows of the same image precede
+  // it.
+  Tensor rank;
   if (images == Dim(1)) {
     rank = IotaVector(c.builder(), count, DType::kI64);
   } else {
@@ -128,7 +132,8 @@ struct ProposalOptions {
   std::vector<float> ratios{0.5, 1, 2}, scales{8, 16, 32};
 };
 
-// Reshapes [1, A * k, H, W] to [H * W * A, k].
+// Reshapes [1, A * k, H, W] to a row per box, [H * W * A, k]: A boxes at each
+// position, of k numbers each.
 Tensor PerAnchor(const Tensor& x, int64_t anchors, int64_t width) {
   const Tensor parts =
       Reshape(x, {Dim(anchors), Dim(width), x.dim(2), x.dim(3)});
@@ -136,8 +141,9 @@ Tensor PerAnchor(const Tensor& x, int64_t anchors, int64_t width) {
                  {x.dim(2) * x.dim(3) * Dim(anchors), Dim(width)});
 }
 
-// Operands: scores [1, 2A, H, W], changes [1, 4A, H, W], image (height, width,
-// scale). Results: regions [k, 5], and their scores.
+// Imports a layer that proposes regions. Operands: scores [1, 2A, H, W] and box
+// deltas [1, 4A, H, W] for A anchors per cell, and the image's (height, width,
+// scale). Results: regions [k, 5] (image, corners), and their scores.
 void ImportProposals(LayerContext& c, const ProposalOptions& o) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 2) ||
       !c.CheckRange("feat_stride", o.stride) ||
@@ -212,8 +218,8 @@ void ImportProposals(LayerContext& c, const ProposalOptions& o) {
 
 }  // namespace
 
-// The result is [1, 2, h * w * boxes * 4]: the boxes of each cell, and their
-// variances.
+// Imports PriorBox. The result is [1, 2, h * w * boxes * 4]: the corners of the
+// boxes of each cell, and their variances.
 void ImportPriorBox(LayerContext& c) {
   const PriorBoxParameter& p = c.layer().prior_box_param();
   if (!c.CheckRank(0, 4, 4)) return;
@@ -286,10 +292,10 @@ void ImportPriorBox(LayerContext& c) {
   c.SetOutput(0, Concat({first, second}, 1));
 }
 
-// Operands: changes [N, b * classes * 4], scores [N, b * classes], priors [1,
-// 2, b * 4]. Result [1, 1, k, 7]: image, class, score and corners of each box,
-// by image, class and score. If no box is found, it has a row (image, -1 …) for
-// each image.
+// Imports DetectionOutput. Operands for b priors: box deltas [N, b * classes *
+// 4], scores [N, b * classes], priors [1, 2, b * 4]. The result [1, 1, k, 7]
+// has a row (image, class, score, corners) for each box, sorted by image, class
+// and score. If no box is found, it has a row (image, -1 …) for each image.
 void ImportDetectionOutput(LayerContext& c) {
   const DetectionOutputParameter& p = c.layer().detection_output_param();
   const NonMaximumSuppressionParameter& nms = p.nms_param();

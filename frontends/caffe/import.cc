@@ -24,7 +24,7 @@ struct Model {
   std::vector<LayerParameter> layers;
   Weights weights;
   std::vector<std::string> unknown;  // NetText::unknown
-  // If no caffemodel was found: the reason, for errors.
+  // Why no caffemodel was found, for error messages; empty if one was found.
   std::string no_weights;
 };
 
@@ -98,7 +98,8 @@ StatusOr<graph::Graph> ImportRead(const Model& model,
 }
 
 struct Files {
-  graph::ConstantData prototxt, caffemodel;  // without bytes if it is missing
+  // The bytes of the two files; a missing file has none.
+  graph::ConstantData prototxt, caffemodel;
   std::string no_weights;
 };
 
@@ -126,7 +127,8 @@ std::string FindWeights(const fs::path& prototxt, std::string& reason) {
   return "";
 }
 
-// Opens the file that belongs to `contents`, the file at `path`.
+// Opens both files of a model. `path` names one of them, whose contents the
+// caller has read as `contents`.
 StatusOr<Files> OpenFiles(const fs::path& path,
                           const graph::ConstantData& contents) {
   Files files;

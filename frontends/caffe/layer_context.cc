@@ -30,8 +30,8 @@ Dim ElementCount(const Shape& shape, size_t first, size_t last) {
   return count;
 }
 
-// Returns a constant, or the kernel of bilinear interpolation: the same plane
-// for each pair of channels.
+// Returns the weights that a filler makes: a constant, or the kernel of
+// bilinear interpolation, which is the same for each pair of channels.
 Tensor LayerContext::Filled(const FillerParameter& filler,
                             const std::vector<int64_t>& dims) {
   if (filler.type() == "constant")

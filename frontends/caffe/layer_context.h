@@ -29,7 +29,7 @@
 
 namespace ember::caffe {
 
-// The names of frontends/ops that the import functions of layers use.
+// Names of frontends/ops that import functions use unqualified.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::Concat;
@@ -60,9 +60,10 @@ class LayerContext : public ops::OperandContext {
   int64_t BlobSize(int index) const {
     return index < blob_count() ? (*blobs_)[index].count() : 0;
   }
-  // Returns a blob as a constant of these dims. Fails if it is missing or has
-  // another number of elements; old files have other dims. If the weights lack
-  // the layer's blobs, `filler` makes them unless it is random.
+  // Returns a blob as a constant with the given dims, whatever dims the file
+  // states (old files pad them to four). Fails if the blob is missing or has
+  // another number of elements. If the weights lack the layer's blobs, `filler`
+  // makes the constant; a random filler is an error.
   Tensor Weight(int index, const std::vector<int64_t>& dims,
                 const FillerParameter* filler = nullptr);
 

@@ -11,7 +11,8 @@
 namespace ember::caffe {
 namespace {
 
-// Returns the dims of a blob that a layer makes; nullopt after an error.
+// Returns the dims that a parameter of a layer gives for its top; nullopt after
+// an error.
 std::optional<std::vector<int64_t>> DimsOf(LayerContext& c,
                                            const BlobShape& shape) {
   std::vector<int64_t> dims(shape.dim().begin(), shape.dim().end());
@@ -110,7 +111,7 @@ void ImportCrop(LayerContext& c) {
 void ImportDummyData(LayerContext& c) {
   const DummyDataParameter& p = c.layer().dummy_data_param();
   for (int i = 0; i < c.output_count(); ++i) {
-    // A list of the parameters (shapes, extents, fillers) has one entry for all
+    // DummyData's lists of shapes, extents and fillers have one entry for all
     // tops, or one for each top.
     const auto index = [&](int size) { return size == 1 ? 0 : i; };
     BlobShape shape;
@@ -251,8 +252,9 @@ void ImportReduction(LayerContext& c) {
   c.SetOutput(0, p.coeff() == 1 ? y : y * p.coeff());
 }
 
-// Moves s x s pixels into channels, or back (reverse), in the order of
-// Darknet's layer: the place within the block is slower than the channel.
+// Imports Darknet's Reorg: moves each block of s x s pixels into the channels,
+// or back (reverse). The index of a new channel is (position within the block)
+// * channels + channel.
 void ImportReorg(LayerContext& c) {
   const ReorgParameter& p = c.layer().reorg_param();
   if (!c.CheckRank(0, 4, 4) || !c.CheckRange("stride", p.stride())) return;

@@ -1,4 +1,5 @@
-// Normalisation, and the scales and biases that nets put after it.
+// Imports normalisation layers, and the layers that scale and shift channels,
+// which nets often place behind them.
 #include "frontends/ops/normalization.h"
 
 #include <algorithm>
@@ -52,8 +53,8 @@ Tensor AlignedTo(LayerContext& c, const Tensor& factor, int axis,
                   graph::ShapeToString(shape));
     return x;
   }
-  // A second bottom as the factor is not broadcast: its extents must equal the
-  // first bottom's extents from `axis` on.
+  // A factor that is a second bottom must have the first bottom's extents from
+  // `axis` on: Caffe does not broadcast dims of 1.
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == x.dim(axis + static_cast<int>(i))) continue;
     c.FailInvalid("expected a second bottom of the extents of " +
@@ -100,8 +101,9 @@ void ImportBatchNorm(LayerContext& c) {
                      ops::AlongAxis(scale, axis, x.rank()));
 }
 
-// Imports the BN layer of forks. It has scale and bias; trained mean and
-// variance are separate blobs unless they are merged into these.
+// Imports the BN layer of forks of Caffe. Its blobs are scale, bias, mean and
+// variance, or only scale and bias if the mean and variance were merged into
+// them (bn_mode INFERENCE).
 void ImportBn(LayerContext& c) {
   const BNParameter& p = c.layer().bn_param();
   const Tensor x = c.Input(0);
@@ -127,7 +129,8 @@ void ImportScale(LayerContext& c) {
   const Tensor x = c.Input(0);
   const bool learned = c.input_count() == 1;
   Tensor factor = c.Input(1);
-  // A scalar factor broadcasts, whatever the axis.
+  // A factor that is a scalar is broadcast to all of x; the parameter `axis`
+  // has no effect then.
   const int axis = (learned ? p.num_axes() == 0 : factor.rank() == 0)
                        ? 0
                        : c.Axis(p.axis(), x.rank());
@@ -228,7 +231,7 @@ void ImportNormalize(LayerContext& c) {
   c.SetOutput(0, x / norm * scale);
 }
 
-// Computes a * x + y; a scales whole channels.
+// Imports Axpy: a * x + y, where `a` has one number per image and channel.
 void ImportAxpy(LayerContext& c) {
   const Tensor a = c.Input(0), x = c.Input(1), y = c.Input(2);
   if (a.rank() < 2) return c.FailInvalid("expected scales [N, C], found fewer");

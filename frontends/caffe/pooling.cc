@@ -144,8 +144,9 @@ Tensor Pool(LayerContext& c, const Tensor& x,
     case PoolingParameter::STOCHASTIC:
       break;
   }
-  // Training draws an element at random. Here its expectation is used: the mean
-  // with each element's share of the window's sum as its weight.
+  // Stochastic pooling draws an element of each window at random in training.
+  // Here it returns the expectation: the mean in which each element is weighted
+  // by its share of the window's sum.
   return ReduceWindow(x * x, "sum", window, 2) /
          (ReduceWindow(x, "sum", window, 2) +
           static_cast<double>(std::numeric_limits<float>::min()));

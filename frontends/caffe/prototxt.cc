@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kMaxUnknown = 32;
 
-// Fields of any message that do not affect how a trained net runs.
+// Fields of any message that do not affect how a trained net runs. They are
+// skipped.
 constexpr std::string_view kTrainingFields[] = {
     "batch_sampler",
     "blob_share_mode",
@@ -43,8 +44,8 @@ constexpr std::string_view kTrainingFields[] = {
     "visualize_threshold",
     "weight_decay",
 };
-// Fields of fillers that do not affect how a trained net runs; other messages
-// use these names differently.
+// Fields of fillers that do not affect how a trained net runs. They are skipped
+// in fillers only, because other messages use these names differently.
 constexpr std::string_view kFillerFields[] = {"min", "max", "mean"};
 
 bool IsOneOf(std::string_view word, std::span<const std::string_view> words) {

@@ -15,9 +15,10 @@ namespace {
 using ops::Capture;
 using ops::States;
 
-// The values that the import of LSTM and of RNN prepares first.
+// The operands and initial states of RunSteps for an LSTM or RNN layer.
 struct Sequence {
-  // [T, N, gates + 1]: the input's part of each gate, and the indicator.
+  // [T, N, gates + 1]: the products of the layer's input with the weights of
+  // each gate, then the second bottom (0 where a sequence begins).
   Tensor steps;
   std::vector<Tensor> states;  // [N, outputs]
   int next_blob = 0;
@@ -103,8 +104,9 @@ void SetResults(LayerContext& c, const States& results, size_t state_count) {
   }
 }
 
-// Computes one step of an LSTM: h and c. gates [N, 4 D]: input, forget, output,
-// candidate. A sequence that begins (cont is 0) forgets its cell.
+// Computes one step of an LSTM and returns the states h and c. `gates` [N, 4 D]
+// holds input, forget, output and candidate. Where a sequence begins (cont is
+// 0), the previous cell is not added.
 States Step(const Tensor& gates, const Tensor& cont, const Tensor& cell,
             int64_t d) {
   const auto gate = [&](int64_t index) {
@@ -140,8 +142,8 @@ void ImportLstm(LayerContext& c) {
              2);
 }
 
-// Imports one step of an LSTM. The gates are a bottom: other layers of the net
-// compute them.
+// Imports LSTMUnit, one step of an LSTM. The gates are its second bottom: other
+// layers of the net compute them.
 void ImportLstmUnit(LayerContext& c) {
   const Tensor before = c.Input(0), gates = c.Input(1), cont = c.Input(2);
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3) || !c.CheckRank(2, 2, 2))

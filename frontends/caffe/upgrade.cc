@@ -199,8 +199,9 @@ bool Satisfies(const NetState& state, const NetStateRule& rule) {
          std::none_of(rule.not_stage().begin(), rule.not_stage().end(), has);
 }
 
-// True if any rule of inclusion applies. Without such rules: true if no rule of
-// exclusion applies.
+// True if the layer belongs to a net in this state (phase, level, stages): if
+// any of its `include` rules applies, or, for a layer without such rules, if
+// none of its `exclude` rules does.
 bool IsIncluded(const NetState& state, const LayerParameter& layer) {
   const auto satisfies = [&](const NetStateRule& rule) {
     return Satisfies(state, rule);

@@ -25,8 +25,8 @@ constexpr uint64_t kLayerBlobs = 7, kLayerV1Blobs = 6, kLayerV1V0 = 1,
                    kLayerV0Blobs = 50;
 constexpr uint64_t kLayerName = 1, kLayerV1Name = 4, kLayerV0Name = 1;
 
-// Fields of NVIDIA's fork: the number of a type, and numbers of that type as
-// bytes.
+// Fields of a blob that NVIDIA's fork adds: the number of an element type, and
+// the elements as bytes.
 constexpr uint64_t kBlobRawType = 10, kBlobRaw = 12;
 
 constexpr size_t kMaxBlobs = 4096;  // Largest number of blobs of one layer.
@@ -62,7 +62,8 @@ Status Damaged(const std::string& what) {
                        " that does not parse as one");
 }
 
-// version: 2 for LayerParameter; 1 and 0 for the older formats.
+// `version`: format of the layer's message: 2 for LayerParameter, 1 and 0 for
+// the older ones.
 Status TakeApart(Bytes message, int version, LayerParts& parts) {
   const uint64_t blobs = version == 2   ? kLayerBlobs
                          : version == 1 ? kLayerV1Blobs
@@ -143,8 +144,8 @@ uint8_t* AppendAsFloats(Bytes numbers, uint8_t* to) {
   return to;
 }
 
-// Returns the type of the raw numbers that NVIDIA's Caffe writes. Without a
-// number it is f64, the default.
+// Returns the element type of a blob that NVIDIA's Caffe stores as bytes. A
+// blob without the field is f64, the default.
 StatusOr<DType> RawTypeOf(std::optional<uint64_t> type) {
   constexpr DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16};
   const uint64_t number = type.value_or(0);
@@ -156,8 +157,9 @@ StatusOr<DType> RawTypeOf(std::optional<uint64_t> type) {
       ": convert the weights to float before you save the net");
 }
 
-// True for an old layer, whose type is a number or a message that has a type.
-// Nets of Caffe2 have operators in the same field.
+// True for a layer of an old net (V1 or V0): its type is a number, or is in a
+// message of its own. A Caffe2 net, which has operators in the same field, is
+// not accepted.
 bool IsOldLayer(Bytes message) {
   ProtobufFields fields(message);
   ProtobufField field;
@@ -214,8 +216,8 @@ StatusOr<Blob> Blob::Read(Bytes message, std::shared_ptr<const void> owner) {
       if (is_bytes) {
         blob.parts_.push_back(field.bytes);
       } else if (field.type == WireType::kI32) {
-        // A number that is not packed with others is the last four bytes of the
-        // field's encoding.
+        // A float that is encoded alone, outside a packed list, is the last
+        // four bytes of the field's encoding.
         blob.parts_.push_back(field.encoding.last(4));
       }
     } else if (field.number == 7 && is_bytes) {

@@ -49,7 +49,8 @@ class Blob {
   int64_t count_ = 0;
   // Type of the numbers in the file: f32, f64 or f16.
   DType dtype_ = DType::kF32;
-  // Pieces of the packed numbers, usually one.
+  // The blob's numbers as they are in the file: one span per packed list, and
+  // there is usually only one.
   std::vector<std::span<const uint8_t>> parts_;
   std::shared_ptr<const void> owner_;
 };
@@ -76,7 +77,8 @@ struct Caffemodel {
 
 StatusOr<Caffemodel> ReadCaffemodel(std::span<const uint8_t> bytes,
                                     const std::shared_ptr<const void>& owner);
-// True if all of `contents` consists of a net's fields.
+// True if the contents can be a binary NetParameter: all of its fields are
+// those of a net, and a layer has a name.
 bool IsCaffemodel(std::string_view contents);
 
 }  // namespace ember::caffe

@@ -19,7 +19,8 @@ using ops::Column;
 
 // Largest number of images. Their boxes are imported one image after the other.
 constexpr int64_t kMaxImages = 256;
-// Logarithm of the largest factor by which a box may grow, 1000 / 16.
+// Logarithm of the largest factor (1000 / 16) by which a box delta may enlarge
+// a box, as in Detectron.
 const double kMaxGrowth = std::log(1000.0 / 16);
 
 // Returns 1 if boxes include their last pixel, else 0.
@@ -55,9 +56,9 @@ bool CheckRows(OperatorContext& c, int input, int64_t width) {
   return false;
 }
 
-// Regions: the image of each one, and its corners. They are read from rows of
-// five numbers (image, corners), or of four numbers (corners), which belong to
-// image 0.
+// Regions as two tensors: the index of each region's image, and its corners.
+// The operand's rows have five numbers (image, corners), or four (corners) if
+// all regions belong to image 0.
 struct Regions {
   Tensor images, corners;
 };
@@ -114,8 +115,8 @@ Tensor Collected(OperatorContext& c) {
 
 // Distributes regions [n, 5] to the levels of a pyramid by their size (Lin et
 // al. 2017, "Feature Pyramid Networks", equation 1). The last result is the
-// place of each region in the concatenation of the levels. The outputs begin at
-// `output`.
+// index of each region in the concatenation of the levels. `output`: number of
+// the operator's output that gets the first level.
 void Distribute(OperatorContext& c, const Tensor& regions, int output) {
   const int64_t first = c.Integer("roi_min_level", 2);
   const int64_t last = c.Integer("roi_max_level", 5);
@@ -153,9 +154,9 @@ void ImportBatchPermutation(OperatorContext& c) {
   c.SetOutput(Gather(c.Input(0), Cast(c.Input(1), DType::kI64), 0));
 }
 
-// Operands: regions [m, 4 or 5], changes [m, 4 * classes], images [n, 3] of
-// (height, width, scale). Results: boxes [m, 4 * classes], and the number of
-// boxes of each image.
+// Imports BBoxTransform. Operands: regions [m, 4 or 5], box deltas [m, 4 *
+// classes], and the (height, width, scale) of each image [n, 3]. Results: boxes
+// [m, 4 * classes], and the number of boxes of each image.
 void ImportBBoxTransform(OperatorContext& c) {
   if (!CheckRows(c, 0, 4) || !c.CheckRank(1, 2, 2) || !c.CheckRank(2, 2, 2) ||
       !CheckUpright(c))
@@ -177,8 +178,8 @@ void ImportBBoxTransform(OperatorContext& c) {
   for (float& weight : weights) weight = 1 / weight;
   const Dim count = c.Input(0).dim(0), classes(*width / 4);
   const Regions regions = RegionsOf(c, c.Input(0));
-  // The (height, width, scale) of each region's image; each column is [m, 1,
-  // 1].
+  // The (height, width, scale) of each region's image. `info` returns one of
+  // the columns as [m, 1, 1].
   const Tensor infos = Gather(c.Input(2), Cast(regions.images, DType::kI64), 0);
   const auto info = [&](int i) { return Unsqueeze(Column(infos, i), {1, 2}); };
   const Tensor scale = info(2);
@@ -199,8 +200,9 @@ void ImportBBoxTransform(OperatorContext& c) {
              "sum", {1}, /*keep=*/false));
 }
 
-// Operands: scores [n, A, h, w], changes [n, 4A, h, w], images [n, 3], anchors
-// [A, 4]. Results: regions [k, 5], and their scores.
+// Imports GenerateProposals. Operands: scores [n, A, h, w], box deltas [n, 4A,
+// h, w], the (height, width, scale) of each image [n, 3], and anchors [A, 4].
+// Results: regions [k, 5], and their scores.
 void ImportGenerateProposals(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 2, 2) ||
       !c.CheckRank(3, 2, 2))
@@ -239,7 +241,8 @@ void ImportGenerateProposals(OperatorContext& c) {
   const double none = std::numeric_limits<float>::lowest();
   std::vector<Tensor> regions, scores;
   for (int64_t image = 0; image < images; ++image) {
-    // Reshapes [A * k, h, w] of the image to [h * w * A, k].
+    // Reshapes [A * k, h, w] of one image to a row per box, [h * w * A, k]: A
+    // boxes at each position, of k numbers each.
     const auto per_anchor = [&](const Tensor& x, int64_t width) {
       return Reshape(Transpose(Reshape(SliceAxis(x, 0, Dim(image), Dim(1)),
                                        {Dim(anchors), Dim(width), Dim(rows),
@@ -291,7 +294,8 @@ void ImportGenerateProposals(OperatorContext& c) {
 namespace {
 
 struct LimitOptions {
-  // Number of columns of the scores: the classes with the background.
+  // Number of classes including the background: the operand of scores has a
+  // column for each.
   int64_t classes = 0;
   double least = 0, overlap = 0;
   // Largest number of detections per image; 0 means no limit.
@@ -331,7 +335,7 @@ std::optional<LimitOptions> ReadLimits(OperatorContext& c) {
 // The detections that remain in one image after suppression, grouped by class,
 // the best of a class first. Below, k is their number.
 struct Detections {
-  Tensor scores, boxes, labels;  // Shapes: [k], [k, 4] and [k].
+  Tensor scores, boxes, labels;  // scores [k], corners [k, 4] and classes [k]
   Tensor count;                  // [1]
   // [k]: row of each detection among the image's rows of the operands.
   Tensor rows;
@@ -400,11 +404,12 @@ std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
 
 }  // namespace
 
-// Operands: scores [m, classes], boxes [m, 4 * classes], number of rows of each
-// image. Results are the detections that remain, without the background,
-// ordered by image, then class, then best score: scores [k], boxes [k, 4],
-// classes [k], their number in each image, their rows in the image, and the
-// number of each class.
+// Imports BoxWithNMSLimit. Operands: scores [m, classes], boxes [m, 4 *
+// classes], number of rows of each image. The results describe the k boxes that
+// remain after suppression, without the background, ordered by image, then
+// class, then best score: scores [k], boxes [k, 4], classes [k], number of
+// detections in each image, their rows in the image, and number of detections
+// of each class.
 void ImportBoxWithNmsLimit(OperatorContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) || !CheckUpright(c))
     return;

@@ -89,8 +89,8 @@ Tensor SecondOperand(OperatorContext& c) {
   const int64_t spare = a.rank() - b.rank();
   if (axis == -1) axis = spare;
   if (axis < 0 || axis > spare) {
-    // Trailing dims of 1 are dropped until the operand fits from a given axis
-    // on.
+    // If the second operand does not fit at its axis, its trailing dims of 1
+    // are dropped until it does.
     while (b.rank() > 1 && axis >= 0 && axis > a.rank() - b.rank() &&
            b.dim(-1) == Dim(1))
       b = Squeeze(b, {b.rank() - 1});

@@ -67,7 +67,8 @@ void Given(OperatorContext& c, DType type) {
                          (is_float ? " floats" : " integers") +
                          ", as the shape says, found " + std::to_string(found));
   }
-  // Floats are not copied: they stay in the parsed net.
+  // A constant of f32 refers to the numbers in the parsed net instead of
+  // copying them.
   if (type == DType::kF32 && count > 0) {
     const auto* bytes =
         reinterpret_cast<const uint8_t*>(values->floats().data());
@@ -85,7 +86,8 @@ void Given(OperatorContext& c, DType type) {
       const auto wide = static_cast<double>(values->floats(at));
       std::memcpy(to, &wide, width);
     } else {
-      // The low bytes of the value are copied, as it is little-endian.
+      // Copies the low bytes of the 64-bit value, which come first in memory
+      // (little-endian).
       const int64_t value = type == DType::kBool
                                 ? static_cast<int64_t>(values->ints(at) != 0)
                                 : values->ints(at);

@@ -40,7 +40,8 @@ std::string NameOf(const OperatorDef& op) {
   return op.output_size() > 0 ? op.output(0) : "";
 }
 
-// Names the results that the operator's importer has set.
+// Returns the names of the outputs that the operator's importer has set, as one
+// text for messages.
 std::string ResultNames(const OperatorDef& op, const OperatorContext& c) {
   std::string names;
   for (int i = 0; i < op.output_size(); ++i) {

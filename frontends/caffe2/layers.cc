@@ -97,8 +97,8 @@ void ImportConvRelu(OperatorContext& c) {
   if (c.ok()) c.SetOutput(Relu(c.Output(0)));
 }
 
-// Operands: x, offsets, weights, and optionally the bias, with the channels
-// first.
+// Imports DeformConv. Operands: x, offsets, weights, and optionally the bias.
+// The channels come first.
 void ImportDeformConv(OperatorContext& c) {
   for (int i = 0; i < 3; ++i)
     if (!c.CheckRank(i, 4, 4)) return;

@@ -16,7 +16,8 @@ namespace {
 using frontends::ModelDim;
 using frontends::ModelInput;
 
-// The operator of the init net that fills a blob, by the blob's name.
+// Maps the name of each blob that the init net fills to the operator that fills
+// it.
 using Fills = std::map<std::string_view, const OperatorDef*>;
 
 Fills FillsOf(const NetDef& init) {

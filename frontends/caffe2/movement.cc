@@ -138,8 +138,8 @@ void ImportFlatten(OperatorContext& c) {
   const Tensor x = c.Input(0);
   const int64_t axis = c.Integer("axis", 1);
   const int rank = x.rank();
-  // The axis may equal the rank. Then all dims are merged into the first dim of
-  // the result.
+  // Flatten's axis may equal the rank. All dims are then merged into the first
+  // dim of the result.
   if (axis == rank) return c.SetOutput(AsRows(x, rank));
   const int at = c.Axis(axis, rank);
   if (c.ok()) c.SetOutput(AsRows(x, at));
@@ -308,9 +308,9 @@ void ImportChannelShuffle(OperatorContext& c) {
 
 namespace {
 
-// The arguments of SpaceToBatch and its inverse. "pad" applies to all sides,
-// but "pad_t" replaces it at the top. Reading them returns false after an
-// error.
+// Arguments of SpaceToBatch and BatchToSpace: the size of a block, and the
+// padding at the top ("pad_t", or "pad" if it is absent) and at the other sides
+// ("pad").
 struct Blocks {
   Dim size, top, other;
 };

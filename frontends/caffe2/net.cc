@@ -32,7 +32,8 @@ constexpr uint64_t kOperatorArgument = 5;
 constexpr uint8_t kFloatTag = 5 << 3 | 5;
 constexpr size_t kTaggedFloat = 1 + sizeof(float);
 
-// Messages below this many bytes are left to protobuf's parser.
+// Smallest message, in bytes, that ReadMessage reads itself; protobuf's parser
+// reads smaller ones.
 constexpr size_t kLarge = 4096;
 
 bool IsOperator(std::span<const uint8_t> message) {
@@ -149,9 +150,9 @@ bool ReadMessage(std::span<const uint8_t> bytes, uint64_t number,
   return !fields.damaged();
 }
 
-// Reads large messages without protobuf's parser, whose list of a weight's
-// floats would grow as it reads them, to twice their bytes in addition to the
-// file.
+// Reads a net with its large messages read by functions of this file.
+// protobuf's parser would grow the list of a weight's floats as it reads them,
+// up to twice their bytes, in addition to the file.
 bool ReadBinaryNet(std::span<const uint8_t> bytes, NetDef& net) {
   const auto read_argument = [](std::span<const uint8_t> part,
                                 OperatorDef& op) {

@@ -27,8 +27,8 @@
 
 namespace ember::caffe2 {
 
-// The names of frontends/ops that operators use. Functions on tensors need no
-// using-declaration: argument-dependent lookup finds them.
+// Names of frontends/ops that import functions use unqualified. Functions on
+// tensors need no using-declaration: argument-dependent lookup finds them.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::ComputeType;
@@ -45,7 +45,7 @@ using ops::Tensor;
 // type.
 std::optional<DType> TypeOfNumber(int64_t number);
 
-// Returns null if the operator has no argument of the name.
+// Returns the operator's argument of this name; null if it has none.
 const Argument* FindArgument(const OperatorDef& op, std::string_view name);
 
 class OperatorContext : public ops::OperandContext {

@@ -24,8 +24,8 @@ enum class LegacyPad : uint8_t {
   kNotSet = 0,
   kValid = 1,
   kSame = 2,
-  // Caffe's pooling: elements that the last window does not cover get one more
-  // window.
+  // The rule of Caffe's pooling: the number of windows is rounded up, so that
+  // the last window may reach beyond the image.
   kCaffePooling = 3,
 };
 

@@ -1,4 +1,4 @@
-// Models of tables: trees, linear models, and preparation of features.
+// Imports models of tables: trees, linear models, and preparation of features.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -67,7 +67,8 @@ StatusOr<TreeTable> ReadTrees(const ProtobufView& ensemble) {
   }
   using Id = std::pair<int64_t, int64_t>;
   const std::vector<ProtobufView> nodes = ensemble.Messages(kNodes);
-  // Nodes are numbered with the branches first, then the leaves.
+  // Maps (tree, node) to the node's number in the tree table, which has all
+  // branches of all trees first, then all leaves.
   std::map<Id, int64_t> numbers;
   std::vector<const ProtobufView*> branches, leaves;
   for (const ProtobufView& node : nodes)
@@ -495,7 +496,8 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
   }
   EMBER_RETURN_IF_ERROR(
       AddChoice(context, model, values, texts, scores, features));
-  // Later vectorizers see the probabilities as a dictionary with these keys.
+  // Gives the probabilities the classes' labels as keys, so that a later
+  // DictVectorizer can read them as a dictionary.
   const auto found = features.find(model.Message(kDescription).Text(12));
   if (found == features.end()) return OkStatus();
   found->second.keys = labels.Message(100).Texts(1);

@@ -1,5 +1,6 @@
-// Dictionaries of numbers, and the vectorizer that orders their values. A
-// dictionary is rows of numbers here; its keys are known at import.
+// Imports dictionaries from texts or integers to numbers, and the
+// DictVectorizer, which puts their values in a fixed order. A dictionary
+// becomes a tensor with a column per key; the keys are known at import.
 #include <map>
 #include <set>
 #include <string>
@@ -79,7 +80,8 @@ Status ImportDictionaryVectorizer(ModelContext& context,
   std::map<std::string, int64_t> places;
   for (int64_t i = 0; i < count; ++i)
     places.emplace(keys[static_cast<size_t>(i)], i);
-  // A key that the dictionary lacks selects an added last column of zeros.
+  // The dictionary's columns are followed by a column of zeros: the vectorizer
+  // reads it for a key that the dictionary lacks.
   std::vector<int64_t> chosen;
   for (const std::string& key : KeysOf(model.Message(kDictionaryVectorizer))) {
     const auto place = places.find(key);

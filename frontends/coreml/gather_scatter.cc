@@ -88,8 +88,8 @@ Tensor ScatterSlices(ops::ImportContext& c, const Tensor& data,
     return data;
   }
   // Permutes the data so that the axis is first, and the updates so that the
-  // dims of the indices are first. Slices of the first axis can then be
-  // scattered, and the result is permuted back.
+  // dims of the indices are first, because only slices of the first axis can be
+  // scattered. The result is permuted back.
   std::vector<int64_t> to_front = {axis}, back, updates_to_front;
   for (int i = 0; i < more; ++i) updates_to_front.push_back(axis + i);
   for (int i = 0; i < data.rank(); ++i) {

@@ -29,8 +29,8 @@ bool IsColumn(const Feature& feature) {
   return IsNumber(feature) || feature.kind == Feature::kString;
 }
 
-// True if all inputs are columns, so that the model accepts several rows at
-// once.
+// True if each input of the model is a number, a text or a dictionary. The
+// model then accepts several rows at once.
 bool IsTable(const std::vector<Feature>& inputs) {
   return !inputs.empty() &&
          std::all_of(inputs.begin(), inputs.end(), [](const Feature& input) {
@@ -38,7 +38,8 @@ bool IsTable(const std::vector<Feature>& inputs) {
          });
 }
 
-// True if the inputs are so many columns that they become one input.
+// True if the model has so many inputs that are numbers that they become one
+// input with a column for each.
 bool IsWide(const std::vector<Feature>& inputs) {
   return inputs.size() > kMaxColumns &&
          std::all_of(inputs.begin(), inputs.end(), IsNumber);
@@ -136,8 +137,9 @@ class Importer {
     }
     table_ = Tensor(&builder_, values[0]);
     for (const Feature& input : inputs) table_names_.push_back(input.name);
-    // The parts of a pipeline look columns up by name, so each column becomes a
-    // feature. Any other model reads all columns together.
+    // In a pipeline each column of the merged input becomes a feature, because
+    // the models of the pipeline look inputs up by name. Any other model reads
+    // all columns together.
     const bool has_parts = IsPipeline(KindOf(model_.root()));
     for (size_t i = 0; has_parts && i < inputs.size(); ++i) {
       features_[inputs[i].name] = {

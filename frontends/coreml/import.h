@@ -5,12 +5,12 @@
 //
 // Inputs and outputs have the names in the description. Images are u8 [1,
 // height, width, channels], channels in the model's order of colors. Numbers
-// and texts are columns: [1], or [N] if all inputs are columns. More than
-// kMaxColumns numbers become one input `features` f64 [N, count] with a column
-// for each. A classifier's label is i64 or a text; its probabilities are
+// and texts are columns: [1], or [N] for N rows if all inputs are columns. More
+// than kMaxColumns numbers become one input `features` f64 [N, count] with a
+// column for each. A classifier's label is i64 or a text; its probabilities are
 // numbers in the order of the labels. Networks give f32, whatever the
-// description says. A size that varies is the model's default size, unless
-// ImportOptions::input_shapes replaces them.
+// description says. A size that the model lets vary becomes its default size,
+// unless ImportOptions::input_shapes gives another one.
 //
 // Weights stay in the mapped file where they are aligned there. Errors are one
 // line. All unsupported layers and operations are listed at once. Thread-safe.

@@ -33,7 +33,8 @@ inline constexpr int kMaxDepth = 8;
 struct FeatureValue {
   ops::Tensor value;
   std::string logical_type = {};  // "string"
-  // Keys of a dictionary, in the order of its columns; integers as digits.
+  // If the value is a dictionary: its keys, in the order of the columns of
+  // `value`. Keys that are integers are written as digits.
   std::vector<std::string> keys = {};
 };
 using Features = std::map<std::string, FeatureValue>;
@@ -72,7 +73,8 @@ void FindMissingOperations(const ProtobufView& program,
                            frontends::UnsupportedParts& missing);
 Status ImportProgram(ModelContext& context, const ProtobufView& model,
                      Features& features);
-// Returns the labels of a program that classifies; empty for others.
+// Returns the labels of a classifier that is an ML program; empty for other
+// programs.
 std::vector<std::string> ClassLabelsOf(const ProtobufView& program);
 // classic.cc
 bool IsClassic(uint64_t kind);
@@ -87,7 +89,7 @@ Status AddClasses(ModelContext& context, const ProtobufView& model,
                   Features& features);
 
 // Adds the results of a classifier like AddClasses, for labels that have been
-// read already: integers, or handles of texts.
+// read already: integers, or handles of texts (numbers of interned strings).
 Status AddChoice(ModelContext& context, const ProtobufView& model,
                  const std::vector<int64_t>& values, bool are_texts,
                  ops::Tensor scores, Features& features);

@@ -16,8 +16,8 @@
 namespace ember::coreml {
 
 // Returns the label of the best score along the last axis, which the result
-// lacks. labels: integers, or handles of texts, in the order of that axis.
-// Fails unless there is a label for each score.
+// lacks. `labels`: integers, or handles of texts (numbers of interned strings),
+// in the order of that axis. Fails unless there is a label for each score.
 StatusOr<ops::Tensor> BestLabel(graph::GraphBuilder& builder,
                                 const ops::Tensor& scores,
                                 const std::vector<int64_t>& labels);

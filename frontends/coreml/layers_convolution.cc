@@ -63,7 +63,8 @@ bool ReadAmounts(LayerContext& c, const ProtobufView& amounts, Shape& low,
   return true;
 }
 
-// Sets SAME padding; the message `same` has the side that gets more.
+// Sets SAME padding. If the padding of a dim is odd, the message `same` says on
+// which side the additional element is.
 void PadSame(const ProtobufView& same, const Tensor& images, Window& window) {
   ops::PadSame({images.dim(2), images.dim(3)}, same.Integer(1) == 0, window);
 }
@@ -267,8 +268,8 @@ void ImportActivation(LayerContext& c) {
   c.SetOutput(0, y);
 }
 
-// Imports InnerProduct. It multiplies the last dim by the weights; for rank 4
-// and more, the last three dims [C, H, W] as one vector.
+// Imports InnerProduct: multiplies the last dim by the weights. If the rank is
+// 4 or more, the last three dims [C, H, W] are first merged into one.
 void ImportInnerProduct(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   const Tensor x = c.Input(0);
@@ -442,7 +443,8 @@ std::optional<std::vector<double>> ReadFactors(LayerContext& c) {
   return factors;
 }
 
-// True if the factor is a whole number, so that the extent may be open.
+// True if the factor is a whole number. The extent to upsample may then be a
+// symbol, which is known at run time only.
 bool IsWhole(double factor) { return std::floor(factor) == factor; }
 
 // Returns the extent of an upsampled axis; nullopt after an error.

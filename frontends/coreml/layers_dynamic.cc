@@ -61,8 +61,9 @@ void ImportFillDynamic(LayerContext& c) {
     c.SetOutput(0, Broadcast(c.Scalar(c.parameters().Float(1)), *shape));
 }
 
-// Imports BroadcastToDynamic. An extent other than 1 cannot be broadcast, so
-// the result has it, too.
+// Imports BroadcastToDynamic. Only extents of 1 are broadcast: where the
+// input's extent is another constant and the result's extent is unknown at
+// import, the result gets the input's extent.
 void ImportBroadcastToDynamic(LayerContext& c) {
   auto shape = SizesOf(c, 1, "shape (input 1)");
   const Tensor x = c.Input(0);

@@ -1,5 +1,5 @@
-// Functions of elements, of one input or of several that broadcast, and
-// reductions. Comparisons return 1 and 0.
+// Imports layers of elementwise functions, of one input or of several that
+// broadcast, and reductions. Comparisons return 1 and 0.
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +45,7 @@ void ReduceNd(LayerContext& c, const Function& function) {
   axes = p.Flag(3) || axes.empty() ? AllAxes(x) : c.Axes(axes, x.rank());
   if (!c.ok()) return;
   Tensor y = function(x, axes, p.Flag(2));
-  // A result has at least one dim, so a scalar becomes [1].
+  // Core ML's reductions return at least one dim, so a scalar becomes [1].
   if (c.ok() && y.rank() == 0) y = Reshape(y, {Dim(1)});
   c.SetOutput(0, y);
 }
@@ -150,8 +150,8 @@ void ImportMod(LayerContext& c) {
   c.SetOutput(0, Modulo(c.Input(0), c.Input(1)));
 }
 
-// Reads the numbers of a field with the shape of another one: [1], [C], [1, H,
-// W] or [C, H, W].
+// Reads the weights in `field`, whose shape is in `shape_field`: [1], [C], [1,
+// H, W] or [C, H, W]. [C] becomes [C, 1, 1].
 static Tensor Shaped(LayerContext& c, uint64_t shape_field, uint64_t field) {
   std::vector<int64_t> shape = c.parameters().Integers(shape_field);
   const Tensor numbers = c.Weights(c.parameters(), field, shape);
@@ -404,7 +404,8 @@ void ImportBatchedMatmul(LayerContext& c) {
     if (p.Flag(2)) b = transposed(b);
     return c.SetOutput(0, MatMul(a, b));
   }
-  // The constant matrix of the layer is stored column by column.
+  // The layer stores its constant matrix column by column, so it is read as the
+  // transposed matrix.
   b = c.Weights(p, 8, {p.Integer(6), p.Integer(5)});
   Tensor y = MatMul(a, Transpose(b, {1, 0}));
   if (p.Flag(7)) y = y + c.Weights(p, 9, {p.Integer(6)});

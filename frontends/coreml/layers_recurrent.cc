@@ -1,6 +1,7 @@
 // Imports recurrent layers of networks, whose sequences are [steps, batch,
-// channels, 1, 1]. Initial states are the inputs after the sequence if the
-// model has them, else 0. Final states are the outputs after the sequence.
+// channels, 1, 1]. Input 0 is the sequence; further inputs are the initial
+// states, which are 0 if they are missing. Output 0 is the result; further
+// outputs are the final states.
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -13,8 +14,9 @@ namespace {
 
 using ops::States;
 
-// Largest magnitude of the sums of gates, by the specification. It also limits
-// cells unless the layer has another limit.
+// Largest magnitude of a gate's sum before its activation, as the specification
+// says. Cells are limited to it, too, unless the layer gives another limit for
+// them.
 constexpr double kLimit = 50;
 constexpr int64_t kMaxSize = 1 << 24;
 

@@ -1,4 +1,5 @@
-// Categorical mapping: from integers to texts, or from texts to integers.
+// Imports CategoricalMapping, which maps integers to texts, or texts to
+// integers.
 #include <string>
 #include <vector>
 

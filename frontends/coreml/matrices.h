@@ -1,4 +1,5 @@
-// Formulas that neural networks' layers and ML programs' operations share.
+// Bands of matrices and cumulative sums, which layers of neural networks and
+// operations of ML programs share.
 //
 //   Tensor lower = Band(x, std::nullopt, 0);
 //

@@ -67,7 +67,8 @@ std::optional<Blocks> BlocksOf(MilOperation& o, std::string_view name,
   return std::nullopt;
 }
 
-// Returns scales or offsets, as f32.
+// Returns the input `name`, which has one number per block, as f32. Fails
+// unless its shape is that of `scale`.
 Tensor PerBlock(MilOperation& o, std::string_view name, const Tensor& scale) {
   const Tensor numbers = Cast(o.Input(name), DType::kF32);
   if (o.ok() && numbers.shape() != scale.shape()) {
@@ -173,7 +174,8 @@ void SparseShiftScale(MilOperation& o) {
   o.SetOutput(1, Cast(y, scale.dtype()));
 }
 
-// Tables of vectors; each block of indices has a table.
+// Lookup tables whose entries are vectors. Each block of packed indices has its
+// own table.
 struct Tables {
   Blocks blocks;
   Bytes data;
@@ -243,9 +245,9 @@ void LookUpInBlocks(MilOperation& o) {
     axis = o.Axis("vector_axis", 0, static_cast<int>(shape->size()));
     if (!o.ok() || !o.CheckRange("vectors of lut", width, 1, 64)) return;
   }
-  // `inner`: number of packed indices for one step along the axis of the
-  // vectors. The result's extent along that axis is the indices' extent times
-  // the width of a vector.
+  // An index becomes `width` elements along `axis`, so the result's extent
+  // there is `width` times that of the indices. `inner`: number of indices in
+  // one step along that axis.
   int64_t inner = 1;
   for (size_t i = static_cast<size_t>(axis) + 1; i < shape->size(); ++i)
     inner *= (*shape)[i];

@@ -117,8 +117,9 @@ void SparseToDense(MilOperation& o) {
   });
 }
 
-// Until iOS 17 the operation has a parameter with the shape of the constant.
-// Since iOS 18 the packed constant itself has this shape.
+// Operations of the same name have two forms. Until iOS 17 a parameter has the
+// shape of the constant; since iOS 18 the packed constant itself has this
+// shape.
 void LookUp(MilOperation& o) {
   return o.Has("shape") ? LookUpTable(o) : BlockwiseLookUp(o);
 }

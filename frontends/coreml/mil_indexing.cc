@@ -83,8 +83,8 @@ void OneHot(MilOperation& o) {
                              static_cast<double>(otherwise), DType::kI32));
   };
   Tensor on = value("on_value", 1), off = value("off_value", 0);
-  // If only one of on_value and off_value is given, the default of the other
-  // one is converted to its type.
+  // If only one of one_hot's inputs on_value and off_value is given, the
+  // default of the other one is converted to its type.
   if (!o.Has("on_value")) on = Cast(on, off.dtype());
   if (!o.Has("off_value")) off = Cast(off, on.dtype());
   o.SetOutput(0, Select(hit, on, off));

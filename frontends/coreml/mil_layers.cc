@@ -195,8 +195,8 @@ void LayerNorm(MilOperation& o) {
   const std::vector<int64_t> axes = o.Axes("axes", x.rank());
   if (!o.ok()) return;
   Tensor y = ops::Standardized(x, axes, o.Number("epsilon", 1e-5));
-  // Gamma and beta have only the dims of the normalised axes, so they are
-  // reshaped to broadcast against x.
+  // Gamma and beta of the normalisation have only the dims of the normalised
+  // axes, so they are reshaped to broadcast against x.
   const auto placed = [&](std::string_view name) {
     Shape shape(static_cast<size_t>(x.rank()), Dim(1));
     const Tensor factor = o.Input(name);

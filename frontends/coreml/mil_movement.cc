@@ -69,7 +69,8 @@ void ConcatValues(MilOperation& o) {
   if (!o.ok()) return;
   const int axis = o.Axis("axis", 0, values[0].rank());
   if (!o.Flag("interleave", false)) return o.SetOutput(0, Concat(values, axis));
-  // Interleaving takes slice 0 of each value, then slice 1 of each, and so on.
+  // If `interleave` is set, concat takes index 0 of the axis from each value,
+  // then index 1 from each, and so on.
   std::vector<Tensor> parts;
   for (const Tensor& value : values)
     parts.push_back(Unsqueeze(value, {axis + 1}));

@@ -38,15 +38,15 @@ using ops::Opcode;
 using ops::Shape;
 using ops::Tensor;
 
-// A tensor, a text, or a list of texts. A list of tensors is one tensor, whose
-// first dim is the list.
+// A value of an ML program: a tensor, a text, or a list of texts. A list of
+// tensors is one tensor, whose first dim is the list.
 struct MilValue {
   Tensor tensor = {};
   std::string text = {};
   std::vector<std::string> texts = {};
   // Logical type of the tensor, such as "string".
   std::string logical_type = {};
-  // True for a list that a write past its end extends.
+  // True for a list that may grow: a write past its end extends it.
   bool grows = false;
   bool is_lost = false;   // scope.h
   bool is_state = false;  // True for a state that is kept between runs.
@@ -138,8 +138,9 @@ std::span<const MilRow> MilRecurrent();
 // Returns the row of an operation; null for unknown operations.
 const MilRow* FindMil(std::string_view name);
 
-// Operations without a row. The program's importer imports them itself, because
-// they need the blocks of an operation or the states of the model.
+// Operations that have no row in the table. They need the blocks of an
+// operation or the states of the model, so the importer of programs handles
+// them itself.
 inline constexpr std::string_view kMilCond = "cond", kMilWhile = "while_loop",
                                   kMilConst = "const",
                                   kMilReadState = "read_state",

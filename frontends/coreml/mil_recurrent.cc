@@ -1,4 +1,4 @@
-// MIL's recurrent operations: x [steps, batch, in].
+// Imports MIL's recurrent operations, whose input is x [steps, batch, in].
 #include <string>
 #include <utility>
 #include <vector>

@@ -70,7 +70,8 @@ int64_t NarrowBitsOf(int64_t number) {
 }
 constexpr int64_t kInt4 = 25;
 
-// Unpacks numbers to one byte each; the first is in the lowest bits.
+// Unpacks numbers of `bits` bits to one byte each. The first number of a byte
+// is in its lowest bits.
 std::vector<uint8_t> Unpacked(Bytes packed, int64_t count, int64_t bits,
                               bool is_signed) {
   std::vector<uint8_t> numbers(static_cast<size_t>(count));
@@ -178,8 +179,8 @@ StatusOr<MilValue> ReadValue(ModelContext& context,
     const std::string text = texts.size() == 1 ? texts[0] : "";
     return MilValue{.text = text, .texts = std::move(texts)};
   }
-  // Other values without a tensor type belong to operations that are refused by
-  // name.
+  // A value without a tensor type is read as a list of integers or texts.
+  // Operations that take other kinds of values are refused by name.
   if (!value.Message(2).Has(1)) {
     Items items = ItemsOf(value);
     MilValue list;

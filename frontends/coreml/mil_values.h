@@ -36,7 +36,8 @@ struct ValueType {
 // Reads the type of a value. Unknown dims are -1.
 ValueType ReadType(const ProtobufView& type);
 
-// Items of a list or of a small tensor, such as the labels of classes.
+// The texts and integers that a value of the file contains: the items of a
+// list, or the elements of a small tensor, such as the labels of classes.
 struct Items {
   std::vector<std::string> texts;
   std::vector<int64_t> integers;

@@ -218,9 +218,9 @@ std::string FileOfPackage(const std::string& folder) {
   fs::path package(folder);
   if (!package.has_filename()) package = package.parent_path();
   if (package.extension() != ".mlpackage") return "";
-  // The package's manifest names the model's file. It is not read, because
-  // Apple's tools always use this path; otherwise the first .mlmodel in the
-  // package is used.
+  // Apple's tools always place the model at this path, so the package's
+  // manifest, which names the path, is not read. If the file is missing there,
+  // the first .mlmodel in the package is used.
   const fs::path usual =
       package / "Data" / "com.apple.CoreML" / "model.mlmodel";
   std::error_code error;

@@ -31,7 +31,7 @@ namespace ember::coreml {
 
 using frontends::ProtobufView;
 
-// An input or output of a model.
+// An input or output of a model, as the model's description declares it.
 struct Feature {
   enum Kind {
     kInt64,
@@ -50,11 +50,12 @@ struct Feature {
   std::vector<int64_t> dims;
   std::vector<bool> varies;  // One element per dim: true if the extent varies.
   DType dtype = DType::kF32;
-  // Colors of an image; RGB if neither is true.
+  // Order of the colors of an image: gray, BGR, or RGB if neither flag is true.
   bool is_gray = false, is_bgr = false;
 };
 
-// Numbers of Model's fields; most name a kind of model.
+// Numbers of the fields of the message Model. Most of them hold the model
+// itself, with one field for each kind of model.
 enum ModelField : uint64_t {
   kVersion = 1,
   kDescription = 2,

@@ -1,4 +1,5 @@
-// K nearest neighbours. All distances are computed; the model's index is not
+// Imports k nearest neighbours classifiers and regressors. A run computes the
+// distances to all samples; the file's search index (such as a k-d tree) is not
 // used.
 #include <algorithm>
 #include <map>

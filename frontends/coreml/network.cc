@@ -17,7 +17,8 @@ namespace {
 constexpr uint64_t kPreprocessing = 2, kArrayMapping = 5, kImageMapping = 6,
                    kProbabilitiesLayer = 200;
 
-// Returns x * scale + bias per channel, or x minus an image.
+// Applies the preprocessing that a network states for an image input: x * scale
+// + bias per channel, or x minus a mean image.
 Tensor Preprocessed(LayerContext& c, const ProtobufView& p,
                     const Feature& feature, Tensor x) {
   if (p.Has(10)) {
@@ -39,7 +40,7 @@ Tensor Preprocessed(LayerContext& c, const ProtobufView& p,
   if (p.Has(11)) {
     std::vector<int64_t> dims;
     for (int i = 1; i < 4; ++i) dims.push_back(c.Extent(x, i).value_or(0));
-    // The mean image is stored like weights (WeightParams).
+    // The mean image is stored in the format of weights (WeightParams).
     return x - c.Weights(p, 11, dims);
   }
   return x;
@@ -66,8 +67,8 @@ Tensor NetworkInput(ModelContext& context, const ProtobufView& network,
   return x;
 }
 
-// Reshapes an output to the description's shape if the number of elements is
-// the same; else drops the output's leading dims of 1.
+// Reshapes an output of the network to the shape in the description if both
+// have the same number of elements; else drops the leading dims of 1.
 Tensor NetworkOutput(const Feature& feature, Tensor x) {
   if (!x.builder().status().ok()) return x;
   if (!feature.dims.empty()) {

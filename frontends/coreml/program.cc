@@ -136,8 +136,8 @@ class ProgramImporter {
         list.push_back(*found);
       }
     }
-    // A compressed constant may hold its parts (data, scale, …) as attributes
-    // instead of inputs.
+    // Operations named constexpr_… make constants from compressed data. Their
+    // operands (data, scale, …) may be attributes instead of inputs.
     if (type.starts_with("constexpr_")) {
       for (const ProtobufView& entry : operation.Messages(5)) {
         if (entry.Text(1) == "name") continue;

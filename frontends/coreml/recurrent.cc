@@ -16,7 +16,8 @@ Tensor Limited(const Tensor& x, double limit) {
   return limit == 0 ? x : Clip(x, -limit, limit);
 }
 
-// A cell with its operands captured into the graph in which a step runs.
+// Runs one step of a recurrent cell in the loop's body. The cell's weights are
+// captured from the graph around the loop.
 class Step {
  public:
   Step(const RecurrentCell& cell, const Capture& capture, Dim size)
@@ -24,7 +25,8 @@ class Step {
     if (cell.peephole) peephole_ = capture(cell.peephole);
   }
 
-  // Returns the states after the step. from_input: [batch, gates H].
+  // Returns the states after the step. from_input [batch, gates H]: product of
+  // the step's input with the input weights.
   States Run(const Tensor& from_input, const States& before) const {
     if (cell_.kind == RecurrentCell::kGru)
       return {RunGru(from_input, before[0])};

@@ -47,8 +47,8 @@ struct RecurrentCell {
   // Weights of the step's input [gates H, in] and of the state [gates H, H].
   ops::Tensor input, hidden;
   ops::Tensor bias;  // Bias of the gates, [gates H]; or absent.
-  // Weights of the input, forget and output gates for the cell, [3 H]; or
-  // absent.
+  // Peephole weights, [3 H], by which the input, forget and output gates also
+  // read the cell; or absent.
   ops::Tensor peephole;
   // Activations of the gates, the candidate, and an LSTM's cell; a simple cell
   // has one.

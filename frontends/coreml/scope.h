@@ -49,12 +49,13 @@ class Scope {
   void Set(const std::string& name, MilValue value) {
     values_[name] = std::move(value);
   }
-  // Makes Find return null from here on, for a value that a branch or a loop
-  // produces only sometimes.
+  // Makes Find return null for the name from here on. It is for a value that a
+  // branch or a loop may or may not have produced.
   void Lose(const std::string& name) { values_[name] = {.is_lost = true}; }
   bool IsLost(const std::string& name) const;
-  // Returns the error for a missing value, such as "expected a blob 'x' of a
-  // layer before it, found none". what: "blob", maker: "layer".
+  // Returns the error for a value that is missing. For example, what = "blob"
+  // and maker = "layer" give "expected a blob 'x' of a layer before it, found
+  // none".
   Status Missing(const std::string& name, const std::string& what,
                  const std::string& maker) const;
   // Fails if branches and loops nest deeper than kMaxNesting.

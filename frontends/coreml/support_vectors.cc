@@ -216,8 +216,8 @@ Status ImportSvmClassifier(ModelContext& context, const ProtobufView& model,
   }
   EMBER_RETURN_IF_ERROR(AddClasses(context, model, machine,
                                    ops::PairVotes(scores, classes), features));
-  // If the model gives no probabilities, the label is the class with the most
-  // votes of the pairs.
+  // A model without probabilities labels a row by votes: each pair of classes
+  // votes for one of them, and the class with the most votes is the label.
   const ProtobufView description = model.Message(kDescription);
   const std::string probabilities = description.Text(12);
   features.erase(probabilities);

@@ -88,7 +88,8 @@ Status ImportSuppression(ModelContext& context, const ProtobufView& model,
       Tensor(&context.builder, context.builder.Scalar(none, DType::kF32)),
       boxes.dim(0));
   EMBER_RETURN_IF_ERROR(context.builder.status());
-  // Sorts the remaining boxes of all classes together by score, the best first.
+  // Sorts the boxes that remain after suppression by score, the best first,
+  // whatever their classes are.
   const Tensor places = ops::Column(kept, 2);
   const Tensor order = Gather(best, places, 0);
   EMBER_RETURN_IF_ERROR(context.builder.status());

@@ -31,9 +31,9 @@ ops::Tensor AsRows(const ops::Tensor& value, bool is_column);
 StatusOr<ops::Tensor> RowsOf(const ModelContext& context,
                              const ProtobufView& model,
                              const Features& features);
-// Sets the output that the description names as predicted, else its first
-// output, to the rows. They take the form of that output: a column, or an
-// array, which loses its leading dim if there is one row.
+// Sets an output of the model to the rows: the output that the description
+// names as predicted, else the first one. If that output is an array and there
+// is one row, the leading dim is dropped.
 Status SetRows(const ProtobufView& model, const ops::Tensor& rows,
                Features& features);
 
@@ -41,7 +41,7 @@ Status SetRows(const ProtobufView& model, const ops::Tensor& rows,
 Status CheckColumns(const ops::Tensor& rows, int64_t count,
                     std::string_view what);
 
-// These functions import one kind of model each. They are defined in
+// Each of these functions imports one kind of model. They are defined in
 // dictionaries.cc, mapping.cc, suppression.cc, support_vectors.cc and
 // neighbors.cc.
 Status ImportCategoricalMapping(ModelContext& context,

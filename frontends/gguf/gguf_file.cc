@@ -27,15 +27,15 @@ bool IsFloatType(ValueType type) {
   return type == ValueType::kF32 || type == ValueType::kF64;
 }
 
-// Returns the next element of a float type.
+// Reads one number of the metadata whose type is f32 or f64.
 double ReadFloat(ByteCursor& in, ValueType type) {
   if (type == ValueType::kF32)
     return std::bit_cast<float>(static_cast<uint32_t>(in.Unsigned(4)));
   return std::bit_cast<double>(in.Unsigned(8));
 }
 
-// Returns the next element of an integer type or bool. Fails for a u64 that is
-// no i64.
+// Reads one number of the metadata whose type is an integer type or bool. Fails
+// for a u64 that does not fit in i64.
 StatusOr<int64_t> ReadInteger(ByteCursor& in, ValueType type,
                               std::string_view key) {
   const int size = *ValueTypeSize(static_cast<uint32_t>(type));
@@ -61,7 +61,8 @@ StatusOr<int64_t> ReadInteger(ByteCursor& in, ValueType type,
   }
 }
 
-// Returns `result`, or the other value if the key is missing.
+// Returns `result`, but `otherwise` if `result` is the error that the metadata
+// has no such key.
 template <typename T>
 StatusOr<T> Or(StatusOr<T> result, T otherwise) {
   if (result.ok() || result.status().code() != StatusCode::kNotFound)

@@ -41,8 +41,8 @@
 
 namespace ember::gguf {
 
-// Columns: name, number in the file, bytes of an element; strings and arrays
-// have 0.
+// The types of metadata values. Columns: name, number in the file, bytes of an
+// element (0 for strings and arrays, whose size varies).
 // clang-format off
 #define EMBER_FOR_EACH_GGUF_VALUE_TYPE(row) \
   row(U8, 0, 1) \
@@ -68,27 +68,30 @@ enum class ValueType : uint32_t {
 
 // A value of the metadata.
 struct GgufValue {
-  // Type of the value, or of an array's elements.
+  // Type of the value or, if it is an array, of its elements.
   ValueType type = ValueType::kU8;
   bool is_array = false;
   // Number of elements; 1 if the value is no array.
   uint64_t count = 1;
-  // A number's little-endian bytes, a string's text, or an array's elements as
-  // they are in the file.
+  // The value as it is in the file: the little-endian bytes of a number, the
+  // characters of a string, or the elements of an array.
   std::span<const uint8_t> bytes;
 };
 
 struct GgufTensor {
   std::string_view name;
-  // Number of the type in ggml, and its name for messages, such as "Q4_0".
+  // Number of the tensor's type in ggml, and the type's name for messages, such
+  // as "Q4_0".
   uint32_t ggml_type = 0;
   std::string type_name;
-  // Nullopt if the type is not supported.
+  // Format of the tensor's elements; nullopt if Ember does not support the
+  // type.
   std::optional<language_models::BlockFormat> format;
   // Dims, outermost first, so that the last one is contiguous. The file has
   // them in the opposite order.
   std::vector<int64_t> dims;
-  // Offset of the data in the file's part with data, in bytes.
+  // Offset of the tensor's data from the start of the file's data section, in
+  // bytes.
   uint64_t offset = 0;
   // All bytes of the tensor; empty if the type is not supported.
   std::span<const uint8_t> bytes;
@@ -96,11 +99,11 @@ struct GgufTensor {
 
 class GgufFile {
  public:
-  // Largest number of entries of each of the two tables.
+  // Largest number of entries of the metadata, and of tensors.
   static constexpr uint64_t kMaxEntries = uint64_t{1} << 16;
 
   // Opens a file in memory. `owner` keeps the bytes alive; it may be null if
-  // the caller does.
+  // the caller keeps them alive.
   static StatusOr<GgufFile> Open(std::span<const uint8_t> bytes,
                                  std::shared_ptr<const void> owner);
   // True if the contents begin as a GGUF file does.
@@ -113,7 +116,9 @@ class GgufFile {
     return metadata_;
   }
   bool Has(std::string_view key) const { return metadata_.contains(key); }
-  // Integer accepts all integer types and bools, Number also floats.
+  // Return a value of the metadata. Integer accepts all integer types and
+  // bools; Number accepts floats, too. The forms that end in Or return
+  // `otherwise` if the key is missing.
   StatusOr<int64_t> Integer(std::string_view key) const;
   StatusOr<int64_t> IntegerOr(std::string_view key, int64_t otherwise) const;
   StatusOr<double> Number(std::string_view key) const;
@@ -123,15 +128,15 @@ class GgufFile {
   StatusOr<std::string_view> Text(std::string_view key) const;
   StatusOr<std::string_view> TextOr(std::string_view key,
                                     std::string_view otherwise) const;
-  // Return the elements of arrays. Integers and Numbers convert as Integer and
-  // Number do.
+  // Return the elements of an array in the metadata. Integers accepts the
+  // element types that Integer accepts, and Numbers those that Number accepts.
   StatusOr<std::vector<int64_t>> Integers(std::string_view key) const;
   StatusOr<std::vector<float>> Numbers(std::string_view key) const;
   StatusOr<std::vector<std::string_view>> Texts(std::string_view key) const;
 
   // Tensors in the order of the file.
   const std::vector<GgufTensor>& tensors() const { return tensors_; }
-  // Returns null if there is no such tensor.
+  // Returns the tensor of this name; null if there is none.
   const GgufTensor* FindTensor(std::string_view name) const;
 
  private:

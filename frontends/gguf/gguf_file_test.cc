@@ -67,7 +67,8 @@ TEST(GgufFile, ReadsEveryVersion) {
     EXPECT_EQ(b->dims, (std::vector<int64_t>{1, 64}));
     EXPECT_EQ(AsText(b->bytes), std::string(36, '\2'));
     EXPECT_EQ(file->FindTensor("a")->dims, (std::vector<int64_t>{2, 3}));
-    // A type without a meaning is no error of the file.
+    // A tensor whose type Ember does not support has no format, but the file
+    // opens and the type has a name for messages.
     EXPECT_FALSE(file->FindTensor("c")->format.has_value());
     EXPECT_EQ(file->FindTensor("c")->type_name, "IQ2_XXS");
     EXPECT_EQ(file->FindTensor("d"), nullptr);
@@ -124,8 +125,8 @@ TEST(GgufFile, RefusesMetadata) {
   FileBuilder nested;
   nested.AddRaw("a", 9, LittleEndian(9, 4) + LittleEndian(1, 8));
   ExpectRefused(nested.Build(), "found an array of arrays");
-  // Counts whose bytes, or whose product with the element's size, are beyond
-  // the file.
+  // Arrays of u8, strings and f64 whose element count is beyond the end of the
+  // file, or overflows when it is multiplied by the element's size.
   for (const uint32_t element : {0u, 8u, 12u}) {
     for (const uint64_t count :
          {uint64_t{1} << 20, uint64_t{1} << 61, ~uint64_t{0}}) {
@@ -168,7 +169,9 @@ TEST(GgufFile, RefusesTensors) {
 
 TEST(GgufFile, EveryTruncationIsRefused) {
   const std::string whole = Sample(3).Build();
-  // The last tensor's type has no size, and padding follows the one before it.
+  // The test cuts the file anywhere before the end of the last tensor of known
+  // size. Behind that tensor are 28 bytes of padding and 96 bytes of a tensor
+  // whose type is not supported, so that its size is unknown.
   const size_t needed = whole.size() - 96 - 28;
   for (size_t size = 0; size < needed; ++size)
     EXPECT_FALSE(Open(whole.substr(0, size)).ok()) << size;

@@ -20,7 +20,8 @@ using language_models::BlockFormat;
 using language_models::ModelOptions;
 using language_models::Weight;
 
-// Returns the element type of a format of plain floats, and u8 for blocks.
+// Returns the element type of a weight's constant: the float type itself, or u8
+// for formats of packed blocks.
 DType TypeOf(BlockFormat format) {
   switch (format) {
     case BlockFormat::kF32:
@@ -78,7 +79,8 @@ StatusOr<Weight> GgufTensors::Find(std::string_view name,
 std::vector<std::string> GgufTensors::Unused() const {
   std::vector<std::string> unused;
   for (const GgufTensor& tensor : file_.tensors()) {
-    // Old files have frequencies of rotary positions, which the metadata gives.
+    // Old files have a tensor of rotary frequencies. It is not reported as
+    // unused, because the metadata gives the frequencies.
     if (used_.contains(tensor.name) || tensor.name.ends_with(".attn_rot_embd"))
       continue;
     unused.emplace_back(tensor.name);
@@ -86,11 +88,14 @@ std::vector<std::string> GgufTensors::Unused() const {
   return unused;
 }
 
-// Keeps the texts and numbers that describe the model.
+// Returns the graph's metadata: the texts and numbers of the file that describe
+// the model.
 graph::Metadata MetadataOf(const GgufFile& file, const ModelOptions& model) {
   frontends::MetadataCollector metadata("gguf");
   metadata.AddInteger("context_length", model.context);
-  // Factors for long contexts depend on the length of the state.
+  // `fixed_context` says that the length of the state must not change during a
+  // run, because it decides which rotary factors apply: those for long
+  // contexts, or the others.
   if (file.FindTensor("rope_factors_long.weight") != nullptr)
     metadata.AddInteger("fixed_context", 1);
   for (const auto& [key, value] : file.metadata()) {

@@ -103,7 +103,8 @@ Status ReadScaling(const Keys& keys, RotaryOptions& rotary) {
     EMBER_ASSIGN_OR_RETURN(rotary.slow,
                            keys.NumberOr("rope.scaling.yarn_beta_slow", 1));
   } else if (type != "none" && type != "longrope") {
-    // The factors of "longrope" are tensors.
+    // For "longrope" there is nothing to read here: its factors are tensors of
+    // the file.
     return UnimplementedError(
         "metadata 'rope.scaling.type': expected none, linear, yarn or "
         "longrope, found '" +
@@ -122,7 +123,8 @@ Status ReadRotary(const Keys& keys, ModelOptions& options) {
   options.window_rotary = rotary;
   const double own = options.architecture->window_rotary_base;
   if (own == 0) return OkStatus();
-  // Layers with a window have other positions, which are not stretched.
+  // Layers with sliding-window attention have their own rotary base, and none
+  // of the scaling for long contexts.
   options.window_rotary = {.dims = rotary.dims,
                            .original_context = options.context};
   EMBER_ASSIGN_OR_RETURN(options.window_rotary.base,
@@ -157,7 +159,8 @@ Status ReadLayers(const Keys& keys, ModelOptions& options) {
   return OkStatus();
 }
 
-// Reads the elements of a head, which default to equal shares of the width.
+// Reads the sizes of a head's keys and values. By default a head has width /
+// heads elements.
 Status ReadHeadSizes(const Keys& keys, ModelOptions& options) {
   int64_t share = 0;
   for (const LayerOptions& layer : options.layers)
@@ -169,8 +172,9 @@ Status ReadHeadSizes(const Keys& keys, ModelOptions& options) {
       keys.IntegerOr("attention.value_length", options.key_size));
   EMBER_ASSIGN_OR_RETURN(options.attention_scale,
                          keys.NumberOr("attention.scale", 0));
-  // The largest models of Gemma 2 and 3 scale scores by the share of the width.
-  // The file does not say so; llama.cpp recognises them by their layers.
+  // The largest models of Gemma 2 and 3 scale attention scores by 1 /
+  // sqrt(width / heads) instead of by the key size. The file does not say so;
+  // as in llama.cpp, the number of layers identifies these models.
   const std::string_view name = options.architecture->name;
   const size_t layers = options.layers.size();
   if ((name == "gemma2" && layers == 46) || (name == "gemma3" && layers == 62))

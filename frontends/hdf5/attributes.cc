@@ -12,8 +12,8 @@ namespace {
 
 constexpr uint64_t kMaxRank = 32;
 constexpr int64_t kMaxElements = int64_t{1} << 40;
-// Number of bytes that a search for an attribute takes from the file's budget
-// of bytes to read.
+// Bytes that one search for an attribute is charged against the file's read
+// budget.
 constexpr uint64_t kBytesPerSearch = 32;
 
 Status Malformed(std::string_view what) {
@@ -56,8 +56,8 @@ StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
       const uint64_t exponent = in.Unsigned(1);
       in.Skip(1);
       const uint64_t mantissa = in.Unsigned(1);
-      // Bits 0 and 6 give the byte order. Both are set for VAX floats, which
-      // are not read.
+      // Bits 0 and 6 of a float type give the byte order. Bit 6 is set only for
+      // VAX floats, which are not supported.
       const bool vax = (bits & 0x40) != 0;
       type.is_big_endian = (bits & 1) != 0;
       const bool ieee = (type.size == 2 && exponent == 5 && mantissa == 10) ||
@@ -65,15 +65,16 @@ StatusOr<File::Type> File::ReadType(std::span<const uint8_t> message) const {
                         (type.size == 8 && exponent == 11 && mantissa == 52);
       if (offset == 0 && precision == type.size * 8 && ieee && !vax)
         type.kind = Type::Kind::kFloat;
-      // bfloat16, the upper half of an f32, and all other layouts remain of
-      // kind kOther.
+      // All other float layouts stay unsupported (kOther), also bfloat16, which
+      // is the upper half of an f32.
       break;
     }
     case 3:
       type.kind = Type::Kind::kText;
       break;
     case 8: {
-      // h5py writes booleans as an enumeration of bytes.
+      // h5py writes booleans as an enumeration whose base type is a one-byte
+      // integer.
       ByteCursor base(message);
       base.Skip(8);
       if ((base.Unsigned(1) & 0x0f) == 0 && type.size == 1)
@@ -99,7 +100,8 @@ StatusOr<std::vector<int64_t>> File::ReadDims(
   if (version == 1) {
     in.Skip(5);
   } else if (version == 2) {
-    // Type 2 is a null dataspace, which has no elements.
+    // In version 2 of the message, type 2 is a null dataspace, which has no
+    // elements.
     if (in.Unsigned(1) == 2) return std::vector<int64_t>{0};
   } else {
     return Malformed("dataspace");
@@ -191,8 +193,9 @@ StatusOr<File::AttributesByName> File::ReadAttributes(uint64_t address) {
 
 StatusOr<std::optional<File::Attribute>> File::FindAttribute(
     uint64_t address, std::string_view name) {
-  // Each search is charged, because many links may lead to one object, whose
-  // attributes are then searched once per link.
+  // Each search is charged against the read budget: many links may lead to one
+  // object, and its attributes are then searched once per link, so that a small
+  // file could cause unbounded work.
   EMBER_RETURN_IF_ERROR(Charge(kBytesPerSearch));
   EMBER_ASSIGN_OR_RETURN(const AttributesByName* const attributes,
                          AttributesAt(address));
@@ -224,7 +227,8 @@ StatusOr<std::vector<std::string>> File::ReadTexts(const Attribute& attribute) {
       continue;
     }
     EMBER_RETURN_IF_ERROR(Charge(type.size));
-    // The text ends at the first 0, whichever padding the type states.
+    // The text ends at the first NUL character, whichever padding (with NULs or
+    // spaces) the type states.
     const std::string_view text = AsText(element);
     texts.emplace_back(text.substr(0, text.find('\0')));
   }
@@ -251,7 +255,8 @@ StatusOr<std::string> File::ReadVlenText(std::span<const uint8_t> reference) {
     const uint64_t number = objects.Unsigned(2);
     objects.Skip(6);
     const uint64_t object_size = Length(objects);
-    // In a global heap, object 0 is the free space after all other objects.
+    // Object number 0 of a global heap is the free space behind all other
+    // objects, so the search ends there.
     if (!objects.ok() || number == 0) break;
     EMBER_RETURN_IF_ERROR(Charge(1));
     if (number != index) {

@@ -16,7 +16,7 @@ constexpr uint64_t kDeflate = 1;
 constexpr uint64_t kShuffle = 2;
 constexpr uint64_t kFletcher32 = 3;
 constexpr int kMaxDepth = 32;
-// Largest number of bytes to which deflate expands a byte, rounded up.
+// Largest factor by which deflated data can expand (1032), rounded up.
 constexpr uint64_t kMaxInflation = 1100;
 
 Status Malformed(std::string_view what) {
@@ -89,8 +89,8 @@ StatusOr<std::vector<File::Filter>> File::ReadFilters(
           ": expected deflate, shuffle or fletcher32 (save the model without "
           "compression)");
     }
-    // A filter that occurs twice is refused, because undoing each filter takes
-    // the time and memory of a whole chunk.
+    // A filter may occur once. A list that names one filter many times would
+    // cost the time and memory of a whole chunk for each.
     for (const Filter& before : filters) {
       if (before.id != filter.id) continue;
       return UnimplementedError(
@@ -106,12 +106,14 @@ StatusOr<std::vector<uint8_t>> File::Unfilter(
     std::span<const uint8_t> stored, const std::vector<Filter>& filters,
     uint64_t mask, uint64_t size) const {
   std::vector<uint8_t> bytes(stored.begin(), stored.end());
-  // The filters are undone in reverse order: the last filter first.
+  // Undoes the filters in reverse order: the one that the writer applied last
+  // comes first.
   for (size_t i = filters.size(); i-- > 0;) {
     if (i < 32 && (mask >> i & 1) != 0) continue;
     const Filter& filter = filters[i];
     if (filter.id == kDeflate) {
-      // The deflated data may include a checksum after the elements.
+      // The buffer has four bytes more than the chunk: a Fletcher-32 checksum
+      // may have been appended before the data were deflated.
       std::vector<uint8_t> inflated(size + 4);
       uLongf length = static_cast<uLongf>(inflated.size());
       if (uncompress(inflated.data(), &length, bytes.data(),
@@ -150,7 +152,8 @@ Status File::CopyChunk(const Chunks& chunks, std::span<const uint64_t> offset,
     if (offset[i] >= chunks.dims[i]) return Malformed("chunk's place");
     extents[i] = std::min(chunks.chunk[i], chunks.dims[i] - offset[i]);
   }
-  // Copies the part of the chunk row by row along the last dim.
+  // Copies the elements of the chunk that lie within the dataset, one row of
+  // the last dim at a time.
   std::vector<uint64_t> at(rank, 0);
   while (true) {
     uint64_t from = 0, to = 0;
@@ -170,7 +173,8 @@ Status File::CopyChunk(const Chunks& chunks, std::span<const uint64_t> offset,
   }
 }
 
-// level: the level that the node must have; -1 for the root.
+// Reads the chunks below a node of a B-tree. `level`: the level that the node
+// must have; -1 accepts any level, for the root.
 Status File::ReadChunkTree(uint64_t tree, int level, const Chunks& chunks,
                            std::vector<uint8_t>& result) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(tree));
@@ -191,8 +195,8 @@ Status File::ReadChunkTree(uint64_t tree, int level, const Chunks& chunks,
       offset.push_back(in.Unsigned(8));
     const uint64_t child = Address(in);
     if (!in.ok()) return Malformed("chunks' B-tree");
-    // Writing the result is charged, too, because a tree may name a chunk many
-    // times.
+    // Writing a chunk to the result is charged against the read budget, too,
+    // because a tree may name the same chunk many times.
     EMBER_RETURN_IF_ERROR(Charge(16 + chunks.chunk_bytes / 64));
     if (found > 0) {
       EMBER_RETURN_IF_ERROR(ReadChunkTree(child, found - 1, chunks, result));
@@ -258,8 +262,8 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
   uint64_t kind = 0, data = 0, stored_size = size;
   std::span<const uint8_t> compact;
   std::vector<uint64_t> chunk;
-  // Number of the kind of chunk index in layout version 4; 0 means a B-tree of
-  // version 1.
+  // Number of the kind of chunk index in layout version 4; 0 means the B-tree
+  // of older versions.
   uint64_t chunk_index = 0;
   uint64_t single_mask = 0;
   if (version == 1 || version == 2) {
@@ -321,7 +325,8 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
     chunks.chunk_bytes = type.size;
     for (const int64_t dim : dataset.dims)
       chunks.dims.push_back(static_cast<uint64_t>(dim));
-    // The last extent in the message is the size of an element in bytes.
+    // In the layout message of a chunked dataset the chunk's extents are
+    // followed by the size of an element in bytes.
     if (chunk.size() != chunks.dims.size() + 1 || chunk.back() != type.size ||
         chunks.dims.empty())
       return Malformed("layout");
@@ -340,8 +345,9 @@ StatusOr<Dataset> File::ReadDataset(uint64_t address) {
     // larger dataset or chunk is an error.
     const uint64_t most = bytes_.size() * kMaxInflation;
     if (size > most || chunks.chunk_bytes > most) return Malformed("layout");
-    // The size of the result is charged, too, because several datasets may
-    // share chunks, and a dataset without chunks costs nothing else.
+    // The size of the result is charged against the read budget, too: several
+    // datasets may share their chunks, and a dataset without chunks reads
+    // nothing.
     EMBER_RETURN_IF_ERROR(Charge(size / 128));
     auto result = std::make_shared<std::vector<uint8_t>>(size);
     if (chunk_index == 0) {

@@ -63,9 +63,9 @@ StatusOr<Dataset> Object::Read() const { return file_->DatasetAt(address_); }
 File::File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner)
     : bytes_(bytes),
       owner_(std::move(owner)),
-      // Sets the budget of bytes to read. Each structure is read once, so
-      // reading all of a file costs less than the file's size. The rest is for
-      // strings that several attributes share.
+      // The read budget: number of bytes that may be read in all. Each
+      // structure is read once, so reading a whole file takes less than its
+      // size. The remainder is for strings that several attributes share.
       budget_(16 * bytes.size() + (1 << 20)) {}
 
 bool File::IsFile(std::string_view contents) {
@@ -107,9 +107,9 @@ Status File::ReadSuperblock() {
   if (version < 2) {
     in.Skip(1 + 2 + 2 + 4);
     if (version == 1) in.Skip(4);
-    // Four addresses follow: base, free space, end of file and driver
-    // information. Then comes the root group's entry: the name's offset and the
-    // header's address.
+    // The superblock has four addresses next (base, free space, end of file,
+    // driver information), then the root group's entry, which is the offset of
+    // its name and the address of its header.
     const uint64_t base = Address(in);
     if (base != 0) base_ = base;
     in.Skip(static_cast<uint64_t>(address_width_) * 4);

@@ -52,7 +52,8 @@ class File;
 struct Dataset {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims;
-  // Row-major, little-endian; `owner` keeps them alive.
+  // `bytes`: the elements, row-major and little-endian, which `owner` keeps
+  // alive.
   std::shared_ptr<const void> owner;
   std::span<const uint8_t> bytes;
 };
@@ -141,7 +142,9 @@ class File {
   };
   struct Filter {
     uint64_t id = 0;
-    uint64_t element_size = 0;  // Bytes of an element, for the filter shuffle.
+    // Bytes of an element, which the filter shuffle needs; unused by other
+    // filters.
+    uint64_t element_size = 0;
   };
 
   File(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner);

@@ -36,7 +36,7 @@ Opened Open(const std::string& contents) {
   return opened;
 }
 
-// The numbers of a dataset, or the error of reading it.
+// Returns the numbers of a dataset, or the error of reading it.
 struct Numbers {
   std::string error;
   DType dtype = DType::kF32;
@@ -205,7 +205,9 @@ TEST(Hdf5File, FiltersOnce) {
   }
 }
 
-// Repeated reads of shared data cost at most a multiple of the file's size.
+// Reads 300 datasets that share one chunk, which inflates to 2 MiB. The file's
+// read budget must run out, so that the work is bounded by a multiple of the
+// file's size.
 TEST(Hdf5File, DatasetsOfOneChunk) {
   constexpr int kCount = 300;
   const std::string stored = Deflated(std::string(1 << 21, '\0'));
@@ -283,7 +285,8 @@ TEST(Hdf5File, EveryByteChangedAndTruncations) {
     for (size_t size = 0; size < contents.size(); size += 7)
       Try(contents.substr(0, size));
   }
-  // Damages the heap and the tree of dense storage.
+  // A file with dense storage, so that the damage also reaches fractal heaps
+  // and B-trees.
   const std::string dense = Contents("dense.h5");
   for (size_t i = 0; i < dense.size(); i += 3) {
     std::string damaged = dense;

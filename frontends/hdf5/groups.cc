@@ -20,7 +20,8 @@ Status Malformed(std::string_view what) {
   return DataLossError("HDF5 " + std::string(what) + ": malformed");
 }
 
-// Returns the number of bytes that hold any number up to `most`.
+// Returns how many bytes an integer field takes that can hold any number from 0
+// to `most`.
 int WidthOf(uint64_t most) {
   int width = 1;
   while (most > 0xff) {
@@ -107,7 +108,8 @@ Status File::ReadSymbolTable(uint64_t tree, uint64_t heap, Group& group) {
   return ReadSymbolTree(tree, -1, names, group);
 }
 
-// level: the level that the node must have; -1 for the root.
+// Reads the links below a node of a group's B-tree. `level`: the level that the
+// node must have; -1 accepts any level, for the root.
 Status File::ReadSymbolTree(uint64_t tree, int level,
                             std::span<const uint8_t> names, Group& group) {
   EMBER_ASSIGN_OR_RETURN(const auto rest, From(tree));
@@ -162,8 +164,8 @@ namespace {
 // rows have blocks of the starting size; each further row has blocks of twice
 // the size before it.
 struct HeapLayout {
-  uint64_t width = 0;  // Number of blocks in a row.
-  // Size in bytes of a block in the first two rows.
+  uint64_t width = 0;  // Number of blocks in a row of the heap.
+  // Bytes of a block in the heap's first two rows.
   uint64_t starting_size = 0;
   uint64_t largest_direct = 0;
   int offset_bytes = 0;  // Number of bytes that encode an offset into the heap.
@@ -192,7 +194,7 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
   const uint64_t filters = in.Unsigned(2);
   const uint64_t flags = in.Unsigned(1);
   const uint64_t largest_object = in.Unsigned(4);
-  Length(in);  // Skips the ID of the next huge object.
+  Length(in);  // Skips the header's fields on huge objects and free space.
   Address(in);
   Length(in);
   Address(in);
@@ -342,7 +344,8 @@ StatusOr<std::vector<std::span<const uint8_t>>> File::ReadDense(
       const uint64_t inside = offset - block->offset;
       if (inside >= block->size || size > block->size - inside)
         return Malformed("fractal heap");
-      // A block holds many objects, so each object's bytes are charged.
+      // A block of a heap holds many objects, so the bytes of each object are
+      // charged against the read budget, not the block.
       EMBER_ASSIGN_OR_RETURN(const auto content, From(block->address));
       if (inside > content.size() || size > content.size() - inside)
         return Malformed("fractal heap");

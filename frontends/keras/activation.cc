@@ -33,8 +33,8 @@ Tensor SparsePlus(Tensor x) {
                 Select(Less(x, 1), (x + 1.0) * (x + 1.0) * 0.25, x));
 }
 
-// An activation of one element, by its name. Parameters have the defaults of
-// keras.activations.
+// An elementwise activation and its name in Keras. Its parameters have the
+// defaults of keras.activations.
 struct Activation {
   std::string_view name;
   Tensor (*function)(Tensor x);
@@ -70,7 +70,8 @@ constexpr Activation kActivations[] = {
     {"threshold", [](Tensor x) { return ThresholdedRelu(x, 0); }},
 };
 
-// Returns ReLU with Keras' three parameters.
+// Returns Keras' ReLU with a slope for x < threshold, a threshold, and
+// optionally a largest value.
 Tensor ReluWith(Tensor x, double slope, double threshold,
                 std::optional<double> maximum) {
   Tensor y = slope == 0 && threshold == 0 ? Relu(x)
@@ -109,7 +110,8 @@ Tensor ActivatedBy(LayerContext& c, Tensor x, std::string_view name) {
 Tensor Activated(LayerContext& c, Tensor x, const Config& activation) {
   if (activation.json() == nullptr || !c.ok()) return x;
   if (const auto name = activation.AsText()) return ActivatedBy(c, x, *name);
-  // The activation is {"class_name": "function", "config": "relu"}, or a layer.
+  // Here `activation` is an object: {"class_name": "function", "config":
+  // "relu"}, or an activation layer.
   const Config config = activation.Entry("config");
   if (const auto name = config.AsText()) return ActivatedBy(c, x, *name);
   StatusOr<Layer> layer = ReadLayer(activation);

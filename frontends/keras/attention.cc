@@ -91,8 +91,9 @@ Tensor Project(Tensor x, const Projection& p) {
   return p.bias ? y + p.bias : y;
 }
 
-// Returns the mask of scores [batch, heads, T, S]: the conjunction of the given
-// mask, the causal one and those of the tensors.
+// Returns the mask of scores [batch, heads, T, S]: the conjunction of the
+// argument attention_mask, the causal mask, and the masks that query, key and
+// value carry.
 Tensor ScoresMask(LayerContext& c, Tensor query, Tensor key, Tensor query_mask,
                   Tensor value_mask, Tensor key_mask) {
   Tensor mask;
@@ -122,7 +123,8 @@ void MultiHead(LayerContext& c, std::string_view width) {
   if (c.config().Has("sliding_window_size") ||
       (c.config().Has("use_gate") && c.config().Flag("use_gate", false)))
     return c.FailUnsupported("sliding windows and gates of attention");
-  // The tensors query, value and key are arguments by position, else by name.
+  // Returns query, value or key: an argument by position if there are that
+  // many, else by name.
   const auto signal = [&](int position, std::string_view name) -> Signal {
     if (position < c.input_count())
       return c.inputs[static_cast<size_t>(position)];

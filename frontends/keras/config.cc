@@ -39,7 +39,8 @@ std::optional<int64_t> IntegerOf(const Json& json) {
     return static_cast<int64_t>(value);
   }
   if (json.is_number_integer()) return json.get<int64_t>();
-  // Keras accepts 2.0 where it expects 2.
+  // A float without a fraction, such as 2.0, is accepted as an integer, because
+  // Keras accepts it.
   if (json.is_number_float()) {
     const double value = json.get<double>();
     if (std::abs(value) < 9e15 && value == std::floor(value))
@@ -56,7 +57,8 @@ const Json& Plain(const Json& json) {
     const auto items = json.find("items");
     if (name != json.end() && items != json.end() && items->is_array())
       return *items;
-    // Keras 3 writes {"class_name": "__numpy__" or "__tuple__", "config": …}.
+    // Keras 3 wraps constants: {"class_name": "__tuple__", "config": [items]},
+    // or "__numpy__" with the numbers in "value" of "config".
     const auto config = json.find("config");
     if (name != json.end() && name->is_string() && config != json.end() &&
         name->get_ref<const std::string&>() == "__tuple__" &&

@@ -77,12 +77,13 @@ class Config {
   // The keys of this config, which is an object.
   std::vector<std::string> Keys() const;
 
-  // These functions return the value that this config is; nullopt if it has
-  // another type.
+  // These functions return this JSON value as a number, text or flag; nullopt
+  // if it has another type.
   std::optional<int64_t> AsInteger() const;
   std::optional<double> AsNumber() const;
   std::optional<std::string> AsText() const;
-  bool AsFlag() const;  // Returns false for a value that is not a boolean.
+  // Returns this value as a boolean; false if it is not one.
+  bool AsFlag() const;
 
   // Records an error; the document keeps its first error.
   void Fail(std::string_view key, std::string_view expected) const;
@@ -93,9 +94,9 @@ class Config {
   std::string Named(std::string_view key) const;
 
   const Json* json_ = nullptr;
-  // The place in the document; items of a list share the list's text and add
-  // their index. Lists are as long as the file makes them and their names may
-  // be long, so that a text for each item would cost too much.
+  // `where_`: position in the document, for errors. The items of a list share
+  // the list's text and add their index (`item_`): a text for each item would
+  // cost too much, because a file may have long lists and long names.
   std::shared_ptr<const std::string> where_;
   int64_t item_ = -1;
   Status* error_ = nullptr;

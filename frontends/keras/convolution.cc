@@ -144,9 +144,9 @@ void ImportConvTranspose(LayerContext& c) {
                            std::to_string(stride) + ", found " +
                            std::to_string(extra[at]));
     }
-    // `extent`: number of elements that the result has from position (input -
-    // 1) * stride on, where the last window begins. That window covers `reach`
-    // elements.
+    // `extent`: number of elements of the result at and after position (input -
+    // 1) * stride, where the last window begins. `reach`: number of elements
+    // that this window covers.
     int64_t extent = 0;
     if (has_extra) {
       const int64_t pad = padding == "same" ? reach / 2 : 0;
@@ -201,8 +201,8 @@ void ImportLocallyConnected(LayerContext& c) {
                           static_cast<double>(strides[at]);
     const Tensor steps = IotaVector(c.builder(), Dim(window[at]), DType::kI64);
     const Tensor indices = Unsqueeze(starts, {1}) + Unsqueeze(steps, {0});
-    // Replaces dim 1 + 2i by two dims: the position of the window, and the
-    // element in the window.
+    // Replaces the i-th spatial dim, which is at 1 + 2i by now, by two dims:
+    // the position of the window, and the element in the window.
     patches = Gather(patches, indices, 1 + 2 * i);
   }
   if (!c.ok()) return;

@@ -82,7 +82,9 @@ void ImportEinsumDense(LayerContext& c) {
         continue;
       const int at = static_cast<int>(i) +
                      (dots != std::string::npos && i > dots ? shift : 0);
-      // Keras keeps trailing dims of 1 in the bias.
+      // The bias is reshaped to the result's extent at each axis of bias_axes,
+      // and to 1 elsewhere. Keras' own shape of the bias may have further dims
+      // of 1 or lack some.
       if (at >= 0 && at < y.rank()) shape[static_cast<size_t>(at)] = y.dim(at);
     }
     y = y + Reshape(bias, shape);

@@ -22,9 +22,10 @@ std::optional<DType> DTypeOf(std::string_view name) {
   return std::nullopt;
 }
 
-// Returns the name of a type or of a policy for one layer, such as "float32"
-// for {"class_name": "DTypePolicy", "config": {"name": "float32"}}. Policies of
-// quantized layers have a mode.
+// Returns the name of a type or of a layer's dtype policy, such as "float32"
+// for {"class_name": "DTypePolicy", "config": {"name": "float32"}}. For a
+// quantized policy, which has a "mode", it returns a text for the error
+// message.
 std::string PolicyName(const Config& entry) {
   if (const auto name = entry.AsText()) return *name;
   if (!entry.is_object()) return "";

@@ -236,8 +236,8 @@ void CallSqueeze(LayerContext& c) {
   if (c.ok()) c.SetOutput(Squeeze(x, axes));
 }
 
-// Calls a reshape. The shape has all dims. One may be -1, and the first may be
-// the open batch.
+// Calls a reshape function. Its shape argument has all dims: one may be -1, and
+// the first may be the open batch.
 void CallReshape(LayerContext& c) {
   Arguments arguments(c);
   const Tensor x = arguments.Value(0, {"tensor", "x"});
@@ -315,7 +315,8 @@ void CallActivation(LayerContext& c) {
     }
     plain = snake;
   }
-  // Some arguments of gelu and softmax change what the function computes.
+  // gelu, softmax and leaky_relu have arguments that change what they compute.
+  // All other activations have only the argument x.
   if (plain == "gelu") {
     const auto approximate = arguments.Constant(1, {"approximate"});
     // The gelu of keras.ops is the approximation unless `approximate` is false.

@@ -181,7 +181,8 @@ std::vector<Signal> GraphImporter::CallNetwork(
                  network.outputs.size()))
     return {};
   const std::vector<std::string> names = StoredNames(network);
-  // Results by layer and call. They are empty until the call is imported.
+  // The results of each call of each layer. They are empty until the call is
+  // imported.
   std::vector<std::vector<Results>> values;
   for (const Layer& layer : network.layers) {
     values.emplace_back(layer.calls.size());
@@ -355,7 +356,8 @@ GraphImporter::Results GraphImporter::Run(LayerContext& c) {
     return CallNetwork(*layer.network, c.path() + "layers/", c.inputs,
                        c.depth() + 1);
   }
-  // A layer may call several layers: stop after one has failed.
+  // The importer of a layer that wraps others may call them after one has
+  // failed; such calls do nothing.
   if (!builder_.status().ok()) return {};
   if (const Status going = steps_.Begin(ClassNameOf(layer)); !going.ok()) {
     Fail(going);

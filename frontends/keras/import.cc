@@ -65,8 +65,8 @@ Status OpenHdf5(std::span<const uint8_t> bytes,
                          Document::Parse(config->front(), "model_config"));
   EMBER_ASSIGN_OR_RETURN(auto version, root.Strings("keras_version"));
   if (!version) {
-    // Older files have the Keras version as an attribute of the group of
-    // weights.
+    // Older files have the Keras version as an attribute of the group
+    // model_weights instead of the root.
     EMBER_ASSIGN_OR_RETURN(const auto group, root.Find("model_weights"));
     if (group) {
       EMBER_ASSIGN_OR_RETURN(version, group->Strings("keras_version"));
@@ -101,7 +101,8 @@ Status OpenArchive(std::span<const uint8_t> bytes,
     model.metadata.Add("keras_version", version);
     model.metadata.Add("date_saved", document->root().Text("date_saved"));
   }
-  // Assets hold the vocabularies of layers that look words up.
+  // The archive's assets (vocabularies of layers that look words up) become
+  // metadata of the graph.
   for (const std::string& name : zip.names()) {
     if (name.starts_with("assets/"))
       archive::AddZipEntry(zip, name, "asset." + name.substr(7),
@@ -110,7 +111,8 @@ Status OpenArchive(std::span<const uint8_t> bytes,
   return OkStatus();
 }
 
-// Opens the weights. Listing the inputs does without them.
+// Opens the weights of a .keras archive. Import calls it; listing a model's
+// inputs does not need the weights.
 Status OpenWeights(OpenedModel& model) {
   if (model.weights != nullptr) return OkStatus();
   const archive::ZipArchive& zip = *model.zip;

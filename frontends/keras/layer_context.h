@@ -33,8 +33,8 @@
 
 namespace ember::keras {
 
-// The names of frontends/ops that layers use. Functions on tensors need no
-// using-declaration: argument-dependent lookup finds them.
+// Names of frontends/ops that import functions use unqualified. Functions on
+// tensors need no using-declaration: argument-dependent lookup finds them.
 using ops::Apply;
 using ops::ComputeType;
 using ops::Concat;
@@ -60,8 +60,8 @@ struct Given {
   std::vector<Signal> signals;
   std::optional<Config> constant;
   bool is_list = false;
-  // The items of a list with several entries: tensors and constants in their
-  // order.
+  // If the argument is a list with several entries: its items, tensors and
+  // constants, in order.
   std::vector<Given> items;
 };
 
@@ -112,8 +112,8 @@ class LayerContext : public ops::ImportContext {
 
   // The tensors that the layer is called with, in order.
   std::vector<Signal> inputs;
-  // The positional arguments of the call. The tensors of `inputs` come from
-  // them.
+  // Positional arguments of the call. `inputs` has the tensors that they
+  // contain.
   std::vector<Given> arguments;
   // Named arguments.
   std::vector<std::pair<std::string, Given>> named;

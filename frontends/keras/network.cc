@@ -8,8 +8,9 @@
 namespace ember::keras {
 namespace {
 
-// Returns "Conv2D" for "Custom>Conv2D", and the present name for one that older
-// versions used.
+// Returns the class name as the layer table has it: "Conv2D" for
+// "Custom>Conv2D", and the present name of a class that older versions of Keras
+// named differently.
 std::string PlainClassName(const std::string& name) {
   static const auto* const kOld = new std::map<std::string, std::string>{
       {"BatchNormalizationV1", "BatchNormalization"},
@@ -118,7 +119,8 @@ class NetworkReader {
     }
     std::vector<Layer>& all = network_->layers;
     if (all.empty() || all[0].class_name != "InputLayer") {
-      // The first layer or model describes the model's input.
+      // A Sequential model without an InputLayer gets one here. The first layer
+      // (or the first layer of an inner model) describes the input's shape.
       Layer input;
       input.class_name = "InputLayer";
       const std::string first = all.empty() ? "" : all[0].name;
@@ -242,7 +244,7 @@ class NetworkReader {
         all_constant = all_constant && inner.constant.has_value();
         argument.items.push_back(std::move(inner));
       }
-      // A list of constants is kept as one constant.
+      // A list that contains no tensors is kept as one constant.
       if (all_constant) {
         argument = {};
         argument.constant = json;
@@ -263,8 +265,9 @@ class NetworkReader {
       EMBER_RETURN_IF_ERROR(ReadNamed(node.Entry("kwargs"), call));
       return call;
     }
-    // Keras 2 writes a list of [name, call, result, named arguments]. The named
-    // arguments are the same in each item.
+    // Keras 2 writes the arguments of a call as a list of [name, call, result,
+    // named arguments], one for each input tensor. The named arguments are the
+    // same in each item.
     std::vector<Config> items = node.Items();
     if (IsReference(node)) items = {node};
     Argument list;

@@ -65,7 +65,8 @@ struct Network {
   std::string name;
   bool is_sequential = false;
   std::vector<Layer> layers;
-  // Inputs and outputs in the order of the model.
+  // References to the tensors that are the model's inputs and outputs, in the
+  // model's order.
   std::vector<Reference> inputs, outputs;
 };
 

@@ -17,8 +17,8 @@ void Pool(LayerContext& c,
   if (!c.CheckRank(0, spatial + 2, spatial + 2)) return;
   const Tensor x = AsChannelsLast(c, c.Input(0));
   const auto count = static_cast<size_t>(spatial);
-  // Reads "pool_size". Its old name in one-dimensional layers, "pool_length",
-  // is not read.
+  // Keras 1 called this entry "pool_length" in one-dimensional layers. That
+  // name is not supported.
   const auto window = MakeWindow(c, c.config().Integers("pool_size", count, 2),
                                  "strides", 0, SpatialDims(x));
   if (!window || !c.ok()) return;

@@ -15,7 +15,8 @@ int HeightAxis(LayerContext& c, int rank) {
   return c.is_channels_first() ? rank - 2 : rank - 3;
 }
 
-// Reads one number, or one for each element of the last dim.
+// Reads a config entry that holds one number, or a list with a number for each
+// element of the last dim. Returns a tensor that broadcasts along the last dim.
 Tensor Numbers(LayerContext& c, std::string_view key, double otherwise,
                DType type) {
   std::vector<double> values = c.config().NumberList(key);
@@ -203,8 +204,8 @@ void ImportCenterCrop(LayerContext& c) {
   c.SetOutput(CutMiddle(CutMiddle(x, axis, sizes[0]), axis + 1, sizes[1]));
 }
 
-// Outside of training the layer cuts the largest rectangle with the aspect
-// ratio from the middle, and resizes it.
+// Imports RandomCrop as it computes outside of training: it cuts the largest
+// rectangle with the result's aspect ratio from the middle, and resizes it.
 void ImportRandomCrop(LayerContext& c) {
   if (!c.CheckRank(0, 3, 4)) return;
   const Tensor x = Cast(c.Input(0), FloatResult(c.Input(0)));

@@ -21,7 +21,8 @@ namespace {
 using ops::Capture;
 using ops::States;
 
-// A recurrent cell. The kinds differ in their gates, states and products.
+// The settings and weights of a recurrent cell. The kinds of cells differ in
+// their gates, states and products.
 struct Cell {
   // The context with the cell's configuration and weights.
   LayerContext* c = nullptr;
@@ -122,7 +123,8 @@ States Step(const Cell& cell, const Capture& capture, Tensor projected,
                      .activation = activated},
                     before[1]);
   }
-  // The gates have the order update, reset, candidate.
+  // A GRU follows, whose weights have the gates in the order update, reset,
+  // candidate.
   if (c.config().Flag("reset_after", c.major_version() >= 3)) {
     Tensor product = StateProduct(cell, capture, h);
     if (cell.bias) {

@@ -103,7 +103,8 @@ void ImportFlatten(LayerContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = c.Input(0);
   if (x.rank() == 1) return c.SetOutput(Unsqueeze(x, {1}));
-  // Images are flattened with the channels last, whatever the data format.
+  // Flatten lists an image's elements with the channels last, whatever
+  // data_format says, so channels that come first are moved.
   if (c.is_channels_first() && x.rank() > 2) x = ops::ToChannelsLast(x);
   const Shape elements(x.shape().begin() + 1, x.shape().end());
   c.SetOutput(Reshape(x, {x.dim(0), graph::ElementCount(elements)}));

@@ -11,7 +11,8 @@
 
 namespace ember::keras {
 
-// Number of spatial dims in the layer's name: 2 for "Conv2D".
+// Returns the number of spatial dims that the layer's class name states: 2 for
+// "Conv2D". It is 2 if the name states none.
 int SpatialRank(LayerContext& c);
 
 // Returns the spatial dims of [N, spatial…, C].

@@ -129,8 +129,9 @@ std::vector<Role> KernelAndBiasAxes(const Config& config) {
 }
 
 std::vector<Role> DepthwiseWeights(const Config& config) {
-  // Keras 3 calls the depthwise kernel "kernel". The name here is free, because
-  // no file contains it.
+  // The role's name, under which importers ask for the weight, is that of Keras
+  // 2 ("depthwise_kernel"); Keras 3 calls it "kernel". Files list weights by
+  // number, so the name may be chosen.
   std::vector<Role> roles = {{"depthwise_kernel"}};
   if (config.Flag("use_bias", true)) roles.push_back({"bias"});
   return roles;
@@ -245,8 +246,8 @@ StatusOr<std::vector<InnerLayer>> WrappedLayer(const Config& config) {
 
 StatusOr<std::vector<InnerLayer>> BidirectionalLayers(const Config& config) {
   std::vector<InnerLayer> layers;
-  // Wrappers are refused: the layer is read twice, so nested Bidirectional
-  // layers would take time exponential in their depth.
+  // Fails for a layer that wraps other layers. Bidirectional reads its layer
+  // twice, so nested ones would take time exponential in their depth.
   const auto check = [](const Layer& layer) -> Status {
     const LayerRow* row = FindRow(layer);
     if (layer.network == nullptr && (row == nullptr || row->inner == nullptr))
@@ -413,7 +414,8 @@ StatusOr<Weights> ReadPathWeights(const Network& network,
     const Layer& layer = network.layers[i];
     EMBER_ASSIGN_OR_RETURN(const std::vector<Role> roles, RolesOf(layer));
     const std::string what = "layer '" + OnOneLine(layer.name) + "'";
-    // Number of weights seen so far, by path of attributes.
+    // Counts the weights of this layer at each path of attributes: the next one
+    // has the number vars/COUNT there.
     std::map<std::string, int> counts;
     for (const Role& role : roles) {
       const std::string path = "layers/" + names[i] + "/" + role.path;

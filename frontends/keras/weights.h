@@ -68,8 +68,8 @@ StatusOr<std::vector<InnerLayer>> BidirectionalLayers(const Config& config);
 // Names of a network's layers in a .keras file, in order: "conv2d_1".
 std::vector<std::string> StoredNames(const Network& network);
 
-// Returns all weights of a layer, of its inner layers, and of the inner model
-// if it is one.
+// Returns all weights of a layer, including those of the layers that it wraps.
+// If the layer is a model, these are the weights of the model's layers.
 StatusOr<std::vector<Role>> RolesOf(const Layer& layer);
 
 using Weights = std::map<std::string, hdf5::Dataset, std::less<>>;

@@ -74,9 +74,9 @@ void ImportBidirectional(LayerContext& c) {
   const Config& forward = inner[0].layer->config;
   const bool sequences = forward.Flag("return_sequences", false);
   const bool return_state = forward.Flag("return_state", false);
-  // A backward layer that is a copy of the forward one gets the sequence
-  // reversed. A backward layer that the model gives states the direction in its
-  // own configuration.
+  // Without the entry "backward_layer" the backward layer is a copy of the
+  // forward one (`made`), to which the sequence is passed reversed. A given
+  // backward layer has the direction in its own configuration.
   const bool made = !c.config().Has("backward_layer");
   // The first half of the initial states belongs to the forward layer, the
   // second half to the backward layer.

@@ -1,5 +1,5 @@
 // The table of architectures of language models. A row says which of the parts
-// that the graph builder has (decoder.h) an architecture combines; numbers,
+// that the graph builder has (build_model.h) an architecture combines; numbers,
 // such as the count of layers, are the model's own (model_options.h). Parts
 // that a model has or has not (biases, norms of queries and keys, experts,
 // fused projections) have no column: the tensors of the file decide.
@@ -42,7 +42,8 @@ enum class Layout : uint8_t { kSequential, kParallel, kPostNorm };
 struct Architecture {
   // The name in GGUF's general.architecture.
   std::string_view name;
-  // Name of the class in Hugging Face's config.json; "" if that is not read.
+  // Name of the class in Hugging Face's config.json; "" if Ember does not read
+  // such models of this architecture.
   std::string_view hf_class;
   Norm norm = Norm::kRms;
   Positions positions = Positions::kRotaryHalves;
@@ -51,17 +52,19 @@ struct Architecture {
   // False for encoders, whose tokens see each other, and which give an
   // embedding instead of logits.
   bool is_causal = true;
-  // True: embeddings are multiplied by the square root of their width.
+  // True if embeddings are multiplied by the square root of their width.
   bool scales_embedding = false;
-  // Layers with a sliding window: of each `window_period` layers all but the
-  // last. 1 means that all layers have it.
+  // For models with a sliding window: of each `window_period` layers, all but
+  // the last have the window. 1 means that all layers have it.
   int64_t window_period = 1;
-  // Base of rotary positions in layers with a window; 0 means that of the
-  // other layers.
+  // Base of rotary positions in layers with a sliding window; 0 means the same
+  // base as in the other layers.
   double window_rotary_base = 0;
-  // Soft caps of scores and logits of a model that does not give them.
+  // Defaults of ModelOptions::score_cap and ModelOptions::logit_cap, for files
+  // that do not state them.
   double score_cap = 0, logit_cap = 0;
-  // True: the weights of the chosen experts are divided by their sum.
+  // True if the router's weights of a token's chosen experts are divided by
+  // their sum.
   bool normalizes_experts = false;
 };
 

@@ -17,7 +17,7 @@ using ops::SliceAxis;
 using ops::Transpose;
 
 struct Heads {
-  Tensor q, k, v;  // [batch, sequence, heads, size]
+  Tensor q, k, v;  // Queries, keys and values: [batch, sequence, heads, size].
 };
 
 Tensor SplitHeads(Tensor x, int64_t heads, int64_t size) {
@@ -69,14 +69,17 @@ KeyRange KeysOf(const LayerContext& c, const LayerOptions& layer,
                 const Sequence& sequence) {
   const Dim end = sequence.end();
   if (layer.window == 0 || !c.architecture().is_causal) return {Dim(0), end};
-  // The first query sees window - 1 positions before its own.
+  // If the layer has a sliding window, the run's first query sees the last
+  // window - 1 positions before its own; no query sees earlier keys.
   return {Maximum(sequence.past - Dim(layer.window - 1), Dim(0)), end};
 }
 
-// Keys or values, and for those of 8 bits the factor of each row.
+// Keys or values as the state holds them. i8 rows (one position of one head)
+// have a factor each.
 struct Rows {
-  Tensor values;  // [batch, heads, positions, size], as the state holds them
-  Tensor scales;  // f32 [batch, heads, positions, 1]; absent for other types
+  Tensor values;  // keys or values [batch, heads, positions, size]
+  // factors of i8 rows, f32 [batch, heads, positions, 1]; else absent
+  Tensor scales;
 };
 
 // Rounds rows of f32 to the state's type. A row of 8 bits has one factor, by
@@ -84,7 +87,8 @@ struct Rows {
 Rows RoundRows(Tensor fresh, DType type) {
   if (type != DType::kI8) return {ops::Cast(fresh, type), {}};
   Tensor scale = ops::Reduce(ops::Absolute(fresh), "maximum", {3}, true) / 127;
-  // A row of zeros stays one.
+  // A row of zeros is divided by 1 instead of its scale 0, so that it stays
+  // zeros.
   Tensor divisor = ops::Select(ops::Equal(scale, 0), scale.Like(1), scale);
   return {ops::Cast(ops::Round(fresh / divisor), type), scale};
 }
@@ -104,8 +108,8 @@ Tensor ReplaceRows(LayerContext& c, std::string_view name,
   return next;
 }
 
-// Keeps the rows of `fresh`[batch, heads, count, size] in the sequence's state,
-// and returns the rows of the range.
+// Writes the rows of `fresh`[batch, heads, count, size] to the sequence's
+// state, and returns the state's rows in `range`.
 Rows KeepInState(LayerContext& c, std::string_view name,
                  const Sequence& sequence, Tensor fresh,
                  const KeyRange& range) {

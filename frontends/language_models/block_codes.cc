@@ -16,11 +16,12 @@ uint16_t HalfAt(Bytes block, size_t at) {
   return bits;
 }
 
-// The sizes of the following loops are constants, so that compilers vectorize
-// them: a model has billions of codes.
+// The loops below have constant trip counts, so that compilers vectorize them:
+// a model has billions of codes to unpack.
 
-// Sets the codes of consecutive pieces of 2 * kHalf elements, whose lower
-// halves are in the lower nibbles of kHalf bytes.
+// Reads codes of 4 bits. Each run of kHalf bytes has the codes of kHalf
+// elements in its lower nibbles, and those of the next kHalf elements in its
+// upper nibbles.
 template <size_t kHalf>
 void ReadNibbles(Bytes bytes, BlockCodes& to) {
   for (size_t piece = 0; piece < bytes.size(); piece += kHalf) {
@@ -31,8 +32,8 @@ void ReadNibbles(Bytes bytes, BlockCodes& to) {
   }
 }
 
-// Adds digits of kBits bits to the codes, above their lower `above` bits. The
-// digits of a byte belong to elements that are 32 apart.
+// Adds further bits to the codes, at bit `above`. Each byte holds kBits bits of
+// 8 / kBits codes, which belong to elements that are 32 apart.
 template <size_t kBits>
 void AddDigits(Bytes bytes, unsigned above, BlockCodes& to) {
   constexpr size_t kStep = 32, kDigits = 8 / kBits;
@@ -74,7 +75,8 @@ void ReadSixBits(Bytes q, BlockCodes& to) {
 
 void ReadFactor(Bytes b, BlockCodes& to) { to.factor = HalfAt(b, 0); }
 
-// The minimum of Q4_1 and Q5_1 is added; here it is subtracted.
+// Q4_1 and Q5_1 add their minimum, but BlockCodes has an offset that is
+// subtracted, so the sign of the f16 is inverted.
 void ReadQ4_1(Bytes b, BlockCodes& to) {
   to.factor = HalfAt(b, 0);
   to.offset = HalfAt(b, 2) ^ kSignOfHalf;

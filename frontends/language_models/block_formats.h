@@ -6,8 +6,8 @@
 //   ByteSize(*format, dims) == 4096 * 64 / 32 * 18   // dims = {4096, 64}
 //
 // A weight's last dim is cut into blocks of `elements`; each block has `bytes`.
-// blocked_weight.h has the meaning of each format. Sizes are checked, as they
-// come from files. Thread-safe.
+// unpack.cc has the meaning of each format. Sizes are checked, as they come
+// from files. Thread-safe.
 //
 // Source: the struct definitions of ggml (ggml-common.h), whose numbers of
 // types GGUF files contain.

@@ -36,13 +36,14 @@ constexpr std::string_view kTokens = "tokens";
 constexpr std::string_view kPast = "past";
 constexpr std::string_view kCounts = "counts";
 constexpr std::string_view kSequences = "sequences:";
-// Each sequence has an attention of its own in each layer of the graph.
+// Largest number of sequences of an entry. The graph has a separate attention
+// for each sequence in each layer, so it grows with this number.
 constexpr int kMaxSequences = 64;
 
 struct Call {
   Entry entry = Entry::kLast;
-  // The number of sequences of different lengths; 0: one of those with a batch
-  // of equal lengths.
+  // Number of sequences of different lengths ("sequences:8"). 0: the entry
+  // takes a batch of sequences of equal length.
   int sequences = 0;
 };
 
@@ -264,7 +265,8 @@ Tensor Builder::Embed() {
     x = x * std::sqrt(static_cast<double>(width));
   if (const Weight types =
           tensors_.Optional("token_types.weight", {kAnyExtent, width})) {
-    // All tokens are of the first type.
+    // Encoders such as BERT add an embedding of the token's type. All tokens
+    // are taken to be of type 0.
     x = x + ops::Reshape(SliceAxis(types.Values(), 0, Dim(0), Dim(1)),
                          {Dim(width)});
   }
@@ -291,7 +293,9 @@ Tensor Builder::Mix(const LayerOptions& layer, Tensor x) {
   return Attend(context_, layer, &*tables, x);
 }
 
-// Joins a layer's input, its normalised input and the result of its attention.
+// Returns a layer's output: adds the residuals and the feed-forward layer to
+// the result of its attention (`mixed`). `normalized` is the layer's input x
+// after its first norm.
 Tensor Builder::SumsOf(Tensor x, Tensor normalized, Tensor mixed) {
   const int64_t width = options_.width;
   const Layout layout = options_.architecture->layout;
@@ -316,7 +320,8 @@ Tensor Builder::Layer(size_t number, Tensor x) {
   Tensor normalized = x;
   if (options_.architecture->layout != Layout::kPostNorm)
     normalized = context_.Normalize(x, "attn_norm", width);
-  // Falcon 40B normalises the attention's operand on its own.
+  // Falcon 40B has a second norm of the layer's input, which is used for the
+  // attention only.
   Tensor operand = tensors_.Has(context_.Name("attn_norm_2.weight"))
                        ? context_.Normalize(x, "attn_norm_2", width)
                        : normalized;
@@ -340,12 +345,13 @@ Status Builder::BuildLayers() {
 
 void Builder::Finish(Entry entry) {
   const int64_t width = options_.width;
-  // These count as used, also if only the values before the logits are wanted.
+  // Marks the output layer's tensors as used: an entry that stops before the
+  // logits does not read them, but they are no unknown tensors.
   tensors_.Has("output.weight");
   tensors_.Has("output.bias");
   Tensor x = x_;
   if (entry == Entry::kLast) x = LastTokens(x);
-  // LFM2 gives the norm of the output another name.
+  // The norm before the output layer is "output_norm", except in files of LFM2.
   x = context_.Normalize(
       x, tensors_.Has("output_norm.weight") ? "output_norm" : "token_embd_norm",
       width);

@@ -15,7 +15,8 @@ namespace {
 
 using ops::Unsqueeze;
 
-// The weights of all experts, or of one of them.
+// The three matrices of the feed-forward layer, for all experts (with a dim for
+// the expert in front) or for one expert.
 struct ExpertWeights {
   Weight gate, up, down;
   std::array<Weight*, 3> all() { return {&gate, &up, &down}; }

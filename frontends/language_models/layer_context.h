@@ -21,7 +21,7 @@
 
 namespace ember::language_models {
 
-// Names of the state of a layer, behind the layer's prefix.
+// Names of a layer's states, without the layer's prefix "blk.N.".
 inline constexpr std::string_view kKeyState = "key";
 inline constexpr std::string_view kValueState = "value";
 inline constexpr std::string_view kConvolutionState = "convolution";
@@ -38,12 +38,13 @@ inline std::string LayerPrefix(size_t layer) {
 
 // A sequence of which a run computes new tokens.
 struct Sequence {
-  // Its new tokens among those of the run.
+  // The sequence's new tokens are `count` of the run's tokens, from index
+  // `begin` on.
   Dim begin, count;
-  // Number of tokens before them.
+  // Number of the sequence's tokens before this run.
   Dim past;
-  // The end of the names of its state: "" if the run has one sequence, ".3" for
-  // the fourth one of several.
+  // Suffix of the names of the sequence's states: "" if the run has one
+  // sequence, ".3" for the fourth of several.
   std::string suffix = "";
 
   Dim end() const { return past + count; }
@@ -58,15 +59,18 @@ struct NewState {
 struct LayerContext {
   const ModelOptions& options;
   ModelTensors& tensors;
-  // Number of rows of tokens that are computed in the same way, of tokens in
-  // each, and of positions that keys and values have memory for.
+  // `batch`: number of sequences of equal length that are computed alike.
+  // `tokens`: number of new tokens in each. `context`: number of positions for
+  // which the state has memory.
   Dim batch, tokens, context;
-  // The sequences, whose new tokens are all tokens of a row, in order. With
-  // several sequences there is one row.
+  // The sequences of the run. Their new tokens, one sequence after the other,
+  // are the `tokens` of a batch element. If there are several sequences,
+  // `batch` is 1.
   std::vector<Sequence> sequences = {};
-  // LayerPrefix of the layer; "" outside of layers.
+  // Prefix of the names of the current layer's tensors, as LayerPrefix returns
+  // it; "" outside of layers.
   std::string prefix = "";
-  // The state before the run, by its name, and after it.
+  // The state before the run, by name, and the state after it.
   std::map<std::string, Tensor> old_states = {};
   std::vector<NewState> new_states = {};
 
@@ -84,7 +88,8 @@ struct LayerContext {
   // Normalises the last dim by NAME.weight, and NAME.bias if there is one, as
   // the architecture does.
   Tensor Normalize(Tensor x, std::string_view name, int64_t size) const;
-  // Does the same if the model has NAME.weight; otherwise returns x.
+  // Normalises like Normalize if the model has NAME.weight; otherwise returns
+  // x.
   Tensor NormalizeIfPresent(Tensor x, std::string_view name,
                             int64_t size) const;
   Tensor Activate(Tensor x) const;

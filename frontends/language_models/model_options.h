@@ -23,12 +23,13 @@ namespace ember::language_models {
 // model was trained with.
 enum class RotaryScaling : uint8_t {
   kNone,
-  // All positions are divided by the factor.
+  // Linear scaling: the position is divided by the factor.
   kLinear,
-  // Slow rotations are divided by the factor, fast ones are not; Peng et al.,
-  // "YaRN", 2023.
+  // YaRN (Peng et al., 2023): frequencies of slow rotations are divided by the
+  // factor, those of fast ones are kept.
   kYarn,
-  // The rule of Llama 3.1: by wavelengths, relative to the original context.
+  // The rule of Llama 3.1: a frequency is divided by the factor, kept or
+  // interpolated, depending on its wavelength relative to the original context.
   kLlama3,
 };
 
@@ -38,13 +39,15 @@ struct RotaryOptions {
   double base = 10000;
   RotaryScaling scaling = RotaryScaling::kNone;
   double factor = 1;
-  // Number of positions that the model was trained with before it was
+  // Number of positions that the model was trained with before its context was
   // stretched.
   int64_t original_context = 0;
-  // Factor of cosine and sine; the logarithmic factor of YaRN comes on top.
+  // Factor of cosine and sine. YaRN multiplies it by a further factor, which
+  // depends on the logarithm of the scaling factor.
   double attention_factor = 1;
-  // Bounds of YaRN in rotations over the original context, or the two factors
-  // of Llama 3.1.
+  // Bounds between fast and slow rotations. For YaRN: numbers of rotations over
+  // the original context; for Llama 3.1: its high_freq_factor and
+  // low_freq_factor.
   double fast = 32, slow = 1;
 };
 
@@ -62,14 +65,16 @@ enum class Pooling : uint8_t { kNone, kMean, kFirst, kLast };
 
 struct ModelOptions {
   const Architecture* architecture = nullptr;
-  // The architecture's positions, unless the format stores the rows of queries
-  // and keys in the order of the other kind of pairs.
+  // Kind of the positions. It is that of the architecture, unless the format
+  // stores the rows of queries and keys in the order of the other kind of
+  // rotary pairs.
   Positions positions = Positions::kRotaryHalves;
   std::string name;
-  int64_t width = 0;    // elements of a token's embedding
-  int64_t context = 0;  // positions that the model was trained with
+  int64_t width = 0;    // number of elements of a token's embedding
+  int64_t context = 0;  // number of positions that the model was trained with
   std::vector<LayerOptions> layers;
-  int64_t key_size = 0, value_size = 0;  // elements of a head
+  // Number of elements of a head's key, and of its value.
+  int64_t key_size = 0, value_size = 0;
   double epsilon = 1e-5;
   // Factor of scores; 0 means 1 / sqrt(key_size).
   double attention_scale = 0;
@@ -80,7 +85,8 @@ struct ModelOptions {
   RotaryOptions window_rotary;
   int64_t experts = 0, used_experts = 0;
   bool normalizes_experts = false;
-  // Number of positions of a short convolution.
+  // Number of positions that the filter of a short convolution covers; 0 if the
+  // model has no such layers.
   int64_t convolution = 0;
   Pooling pooling = Pooling::kNone;
 };

@@ -32,8 +32,9 @@ class TensorSource {
   // such tensor. Called once for each name.
   virtual StatusOr<Weight> Find(std::string_view name,
                                 graph::GraphBuilder& builder) = 0;
-  // Returns the names of the model's tensors that Find has not been asked for,
-  // or has not needed, and that mean something.
+  // Returns the names of the model's tensors that Find has not returned or
+  // used. Tensors without a meaning for the graph, such as stored tables, are
+  // left out.
   virtual std::vector<std::string> Unused() const = 0;
 };
 
@@ -56,15 +57,16 @@ class ModelTensors {
   // Return the tensor; Optional returns an absent one if there is none.
   Weight Required(std::string_view name, const std::vector<int64_t>& dims);
   Weight Optional(std::string_view name, const std::vector<int64_t>& dims);
-  // Fails if the model has a tensor that was never asked for: its result would
-  // be another one without it.
+  // Fails if the graph does not use one of the model's tensors: it would then
+  // not compute what the model does.
   Status CheckAllUsed() const;
 
  private:
   const Weight& Find(std::string_view name);
   Weight Checked(std::string_view name, const Weight& weight,
                  const std::vector<int64_t>& dims);
-  // Returns a weight whose tensor is a failed one.
+  // Returns a weight whose tensor is a failed one (frontends/ops/tensor.h), for
+  // use after an error.
   Weight Failed();
 
   TensorSource& source_;

@@ -12,13 +12,14 @@
 namespace ember::language_models {
 namespace {
 
-// Columns of a block of a product whose groups have scales of their own: 2 or 4
-// parts, which one iteration of a kernel's loop combines.
+// Number of columns of a product's block, for formats in which each group of 16
+// or 32 columns has its own scale. The block then has 4 or 2 parts
+// (ops::BlockedWeight), which one iteration of a kernel's loop combines.
 constexpr int64_t kColumnsOfParts = 64;
 
-// Writes the bits `mask` of code >> down into each byte, from bit `up` on.
-// These bits of the bytes must be 0. kSteps is a constant so that compilers
-// vectorize the loop.
+// Copies some bits of each code, those of `mask` in code >> down, to bit `up`
+// of a byte. These bits of the bytes must be 0. kSteps is a template argument
+// so that compilers vectorize the loop.
 template <int kSteps>
 void AddDigits(const uint8_t* __restrict codes, int down, unsigned mask, int up,
                uint8_t* __restrict to) {
@@ -26,20 +27,22 @@ void AddDigits(const uint8_t* __restrict codes, int down, unsigned mask, int up,
     to[i] = static_cast<uint8_t>(to[i] | (codes[i] >> down & mask) << up);
 }
 
-// The same `bits` bits of all codes, packed into bytes. A byte holds them for
-// elements that are `steps` columns apart.
+// A bit plane: `bits` bits of each code, at the same position in all codes,
+// packed into bytes. A byte holds the bits of 8 / bits elements, which are
+// `steps` columns apart.
 struct Plane {
   int bits;
-  int shift;  // number of lower bits of a code that the plane leaves out
+  int shift;  // Position of the plane's lowest bit in a code.
   int64_t steps;
   std::vector<uint8_t> bytes;
 
   int64_t digits() const { return 8 / bits; }
-  // Number of columns that `steps` bytes hold.
+  // Number of columns whose bits are in `steps` consecutive bytes.
   int64_t columns() const { return digits() * steps; }
 
-  // Adds the codes of some columns of a row, of which `first` is the first one.
-  // Both numbers of columns are multiples of `steps`.
+  // Adds the bits of consecutive columns of a row to the plane. `first`: the
+  // first of these columns. It and the number of codes are multiples of
+  // `steps`.
   void Add(int64_t row, int64_t row_columns, int64_t first,
            std::span<const uint8_t> codes) {
     const unsigned mask = (1u << bits) - 1;
@@ -62,7 +65,7 @@ struct Plane {
 // Constants under construction.
 struct Fields {
   std::vector<Plane> planes;
-  std::vector<uint8_t> scales, minima;    // i8 [rows, blocks, groups]
+  std::vector<uint8_t> scales, minima;    // i8 [rows, blocks, groups] each
   std::vector<uint8_t> factors, offsets;  // f16 [rows, blocks]
 };
 
@@ -91,7 +94,8 @@ const graph::ConstantData* DataOf(const Tensor& x) {
 
 // The dims of a weight.
 struct Size {
-  int64_t rows, blocks, elements;  // elements: those of a block
+  // `rows` and `columns` of the matrix, blocks per row, and elements per block.
+  int64_t rows, blocks, elements;
   int64_t columns;
 };
 
@@ -101,14 +105,16 @@ Size SizeOf(const Weight& w) {
   return {w.packed.dim(0).constant(), blocks, elements, blocks * elements};
 }
 
-// Returns the number of columns of a part of a product's block.
+// Returns the number of columns of a part of a block (ops::BlockedWeight).
 int64_t StepsOf(const BlockLayout& layout) {
-  // The two nibbles of a byte are parts of one group.
+  // In formats with nibbles and one scale per group, the lower and the upper
+  // nibbles of the bytes are two parts of one group.
   const bool has_halves = !layout.has_scales && layout.low_bits == 4;
   return has_halves ? layout.group / 2 : layout.group;
 }
 
-// Returns the planes of the format's codes, without their bytes.
+// Returns the bit planes into which the codes of a format are split, still
+// without bytes.
 std::vector<Plane> PlanesOf(const BlockLayout& layout, int64_t steps) {
   std::vector<Plane> planes = {
       {.bits = layout.low_bits, .shift = 0, .steps = steps, .bytes = {}}};
@@ -165,7 +171,8 @@ Tensor Shaped(Tensor x, const std::vector<int64_t>& dims) {
   return ops::Reshape(x, Shape(dims.begin(), dims.end()));
 }
 
-// Returns the numbers whose bits from `shift` on are in `high`.
+// Returns the codes of which `low` has the bits below `shift`, and `high` the
+// remaining ones.
 Tensor Joined(Tensor low, Tensor high, int shift) {
   const Tensor count = high.Like(static_cast<double>(shift));
   return ops::Binary(ops::Opcode::kOr, low,

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kRows = 3, kBlocks = 4;
 
-// Bytes at which a block of the format has an f16.
+// Returns the offsets in a block of the format at which an f16 is stored.
 std::vector<size_t> HalvesOf(BlockFormat format) {
   switch (format) {
     case BlockFormat::kQ4_1:
@@ -45,7 +45,8 @@ graph::ConstantData Owned(std::vector<uint8_t> bytes) {
 }
 
 TEST(PackedProduct, EqualsTheProductOfTheDecodedWeights) {
-  constexpr uint32_t kSeed = 7;  // fixed: the test always has the same bytes
+  // The seed is fixed, so that every run tests the same bytes.
+  constexpr uint32_t kSeed = 7;
   for (const BlockFormat format :
        {BlockFormat::kQ4_0, BlockFormat::kQ4_1, BlockFormat::kQ5_0,
         BlockFormat::kQ5_1, BlockFormat::kQ8_0, BlockFormat::kQ2_K,
@@ -57,7 +58,8 @@ TEST(PackedProduct, EqualsTheProductOfTheDecodedWeights) {
     const auto size = static_cast<size_t>(info.bytes);
     std::vector<uint8_t> bytes(kRows * kBlocks * size);
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
-    // Scales are finite: their upper bytes are those of about 1/16.
+    // Replaces the upper byte of each f16, so that scales are finite: about
+    // 1/16.
     for (size_t at = 0; at < bytes.size(); at += size) {
       for (const size_t half : HalvesOf(format)) bytes[at + half + 1] = 0x2c;
     }

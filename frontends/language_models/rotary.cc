@@ -13,8 +13,8 @@ namespace {
 using ops::Reshape;
 using ops::SliceAxis;
 
-// Returns the pair of elements that rotates `rotations` times within the
-// original context.
+// Returns the index of the pair of elements that makes `rotations` rotations
+// within the original context.
 double PairOfRotations(const RotaryOptions& rotary, double rotations) {
   return static_cast<double>(rotary.dims) *
          std::log(static_cast<double>(rotary.original_context) /
@@ -22,8 +22,8 @@ double PairOfRotations(const RotaryOptions& rotary, double rotations) {
          (2 * std::log(rotary.base));
 }
 
-// Returns the share of an interpolated frequency, 0 to 1, that YaRN gives a
-// pair.
+// Returns the share of linear scaling in a pair's frequency, 0 to 1. YaRN mixes
+// frequency / factor (share 1) with the unscaled frequency (share 0).
 double YarnShare(const RotaryOptions& rotary, int64_t pair) {
   const double last = static_cast<double>(rotary.dims - 1);
   const double low =
@@ -125,7 +125,8 @@ Tensor Rotate(Tensor x, const RotaryTables& tables, Positions positions) {
   if (x.rank() != 4) return x;
   const Dim half = tables.cosine.dim(-1);
   const Dim rotated = half * Dim(2);
-  // The dims of a head become [half, 2] or [2, half].
+  // Splits the rotated elements of a head into pairs: [half, 2] if neighbours
+  // are a pair, else [2, half].
   const bool pairs = positions == Positions::kRotaryPairs;
   const int axis = pairs ? 4 : 3;
   Shape split{x.dim(0), x.dim(1), x.dim(2), half, half};

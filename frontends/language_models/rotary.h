@@ -17,13 +17,15 @@ namespace ember::language_models {
 // The angle that each pair of elements is rotated by per position, and the
 // factor of cosine and sine.
 struct RotaryFrequencies {
-  std::vector<float> frequencies;  // rotary.dims / 2 numbers, in radians
+  // The angles per position in radians: rotary.dims / 2 numbers.
+  std::vector<float> frequencies;
   double magnitude = 1;
 };
 RotaryFrequencies FrequenciesOf(const RotaryOptions& rotary);
 
 struct RotaryTables {
-  Tensor cosine, sine;  // [tokens, 1, rotary.dims / 2]
+  // Cosine and sine of each new token's angles: [tokens, 1, rotary.dims / 2].
+  Tensor cosine, sine;
 };
 
 // Makes the tables for the positions of the new tokens. A model's tensors of

@@ -8,8 +8,9 @@ using ops::SliceAxis;
 
 namespace {
 
-// Returns the convolution of the new tokens of a sequence, and keeps the last
-// ones in its state. x: [batch, count, width].
+// Returns the convolution of a sequence's new tokens x [batch, count, width],
+// and keeps the values of the last tokens, which the next run needs, as the
+// sequence's state.
 Tensor Convolve(LayerContext& c, const Sequence& sequence, Tensor x,
                 Tensor weights) {
   const int64_t width = c.options.width;
@@ -17,8 +18,8 @@ Tensor Convolve(LayerContext& c, const Sequence& sequence, Tensor x,
   Tensor values = ops::Concat({c.OldState(kConvolutionState, sequence), x}, 1);
   c.SetState(kConvolutionState, sequence,
              SliceAxis(values, 1, sequence.count, Dim(taps - 1)));
-  // A sum of a few products by hand: the convolution has one filter per
-  // channel.
+  // Computes the convolution as a sum of shifted products, because each channel
+  // has its own filter of few taps.
   Tensor sum;
   for (int64_t tap = 0; tap < taps; ++tap) {
     Tensor product =

@@ -1,5 +1,5 @@
-// The meaning of each block format. Within a block, elements of few bits are in
-// the order that Digits describes.
+// Unpacks each block format by tensor expressions. In a block, elements that
+// are narrower than a byte have the order that Digits describes.
 #include <array>
 #include <cstring>
 #include <memory>
@@ -42,9 +42,9 @@ Tensor ShiftLeft(Tensor x, double bits) {
 }
 Tensor Masked(Tensor x, double mask) { return ops::And(x, mask); }
 
-// Splits bytes into digits of `bits` bits. Runs of `run` bytes are read once
-// for each digit: the lowest digits of all bytes of a run come first, then the
-// second lowest. The last dim, n, becomes n * 8 / bits.
+// Splits bytes into numbers of `bits` bits. In each run of `run` bytes, the
+// numbers in the lowest bits of all bytes come first, then those in the next
+// bits, and so on. The last dim, n, becomes n * 8 / bits.
 Tensor Digits(Tensor bytes, int64_t run, int64_t bits) {
   if (!bytes.dim(-1).is_constant()) return bytes;
   const int64_t size = bytes.dim(-1).constant();
@@ -55,7 +55,7 @@ Tensor Digits(Tensor bytes, int64_t run, int64_t bits) {
   return Reshape(digits, shape);
 }
 
-// Returns low + high * 2^bits for digits without common bits.
+// Returns low + high * 2^bits, for numbers that have no bits in common.
 Tensor JoinDigits(Tensor low, Tensor high, double bits) {
   return ops::Or(low, ShiftLeft(high, bits));
 }
@@ -97,7 +97,8 @@ BlockedValues Grouped(Tensor codes, Tensor scale, Tensor offset,
           offset ? SplitLast(offset, per_group) : offset};
 }
 
-// The formats of 32 elements: d, then for some m or the fifth bits, then codes.
+// The formats whose blocks have 32 elements. A block consists of the scale d,
+// for some formats the minimum m or the codes' fifth bits, and the codes.
 
 BlockedValues UnpackQ4_0(Tensor b) {
   return Grouped(Minus(Digits(Bytes(b, 2, 16), 16, 4), 8), HalfAt(b, 0), {}, 1);
@@ -137,9 +138,9 @@ constexpr std::array<int8_t, 16> kTwiceFp4 = {0, 1,  2,  3,  4,  6,  8,  12,
                                               0, -1, -2, -3, -4, -6, -8, -12};
 
 BlockedValues UnpackMXFP4(Tensor b) {
-  // The scale is 2^(e - 127), and half of it is the factor of kTwiceFp4. As the
-  // bits of a float 2^(e - 128) is e - 1 in the exponent; for e below 2 it is
-  // a denormal number.
+  // The block's scale is 2^(e - 127), and half of it is the factor of
+  // kTwiceFp4. The f32 2^(e - 128) has e - 1 in its exponent bits; for e below
+  // 2 it is a denormal number.
   Tensor e = Cast(Bytes(b, 0, 1), DType::kU32);
   Tensor small = Binary(Opcode::kShiftLeft, e.Like(0x00200000), e);
   Tensor bits = Select(ops::Less(e, 2), small, ShiftLeft(e - 1.0, 23));
@@ -148,7 +149,8 @@ BlockedValues UnpackMXFP4(Tensor b) {
                  1);
 }
 
-// The formats of 256 elements, whose groups have scales of few bits.
+// The formats whose blocks have 256 elements, in groups whose scales are
+// integers of few bits.
 
 BlockedValues UnpackQ2_K(Tensor b) {
   Tensor scales = Bytes(b, 0, 16);
@@ -166,7 +168,7 @@ BlockedValues UnpackQ3_K(Tensor b) {
   return Grouped(Minus(codes, 4), scale, {}, 16);
 }
 
-// Joins two halves of 4 elements each.
+// Concatenates two tensors of 4 elements in the last dim.
 Tensor Halves(Tensor first, Tensor second) {
   const int axis = first.rank() - 1;
   Tensor half = Reshape(IotaVector(first.builder(), Dim(2), DType::kU8),

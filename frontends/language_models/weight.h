@@ -46,20 +46,22 @@ struct Weight {
   bool present() const { return packed.present(); }
   explicit operator bool() const { return present(); }
   bool is_blocked() const { return InfoOf(format).elements > 1; }
-  // Returns the dims of the elements.
+  // Returns the weight's dims, counted in elements.
   Shape shape() const;
   int rank() const { return packed.rank() - (is_blocked() ? 1 : 0); }
   Dim dim(int axis) const;
-  // Returns the elements as f32.
+  // Returns all elements of the weight, unpacked to f32.
   Tensor Values() const;
 };
 
 // The parts of a block format's elements, of which the last two dims are
 // [groups, elements of a group] or [groups, 1].
 struct BlockedValues {
-  Tensor codes;   // i8 or u8
-  Tensor scale;   // f32
-  Tensor offset;  // f32, added after the product; may be absent
+  Tensor codes;  // i8 or u8
+  Tensor scale;  // f32
+  // f32, which is added after the product with the scale; absent in formats
+  // without minima.
+  Tensor offset;
 };
 
 // Unpacks blocks, u8 […, bytes of a block], of a format that has blocks.

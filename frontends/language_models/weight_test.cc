@@ -29,7 +29,8 @@ DType PlainType(BlockFormat format) {
   return format == BlockFormat::kBF16 ? DType::kBF16 : DType::kF32;
 }
 
-// Returns random blocks. Halves that are scales are random too, NaN included.
+// Returns blocks of random bytes. The scales in them are random, too, so that
+// some are NaN.
 std::vector<uint8_t> RandomBlocks(BlockFormat format, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<uint8_t> bytes(

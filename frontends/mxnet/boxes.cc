@@ -64,8 +64,8 @@ Tensor Largest(const Tensor& numbers, const Dim& k) {
   return sorted.empty() ? numbers : sorted[1];
 }
 
-// Moves the marked rows of [b, n, w] to the front and fills the rest with -1.
-// Returns `count` rows for each image.
+// Moves the rows of [b, n, w] for which `marks` is true to the front, and fills
+// the other rows with -1. Returns `count` rows for each image.
 Tensor MarkedFirst(const Tensor& rows, const Tensor& marks, const Dim& count) {
   graph::GraphBuilder& builder = rows.builder();
   // Each marked row gets a number, larger for earlier rows; unmarked rows get
@@ -113,7 +113,8 @@ void ImportMultiBoxPrior(NodeContext& c) {
   }
   for (size_t i = 0; i < 2; ++i)
     if (steps[i] <= 0) steps[i] = 1 / static_cast<double>((*extents)[i]);
-  // Half of the width and height of each box in a cell.
+  // Half of the width and half of the height of each prior box of a cell, as
+  // fractions of the image.
   std::vector<std::pair<double, double>> halves;
   const double shape = static_cast<double>(rows) / static_cast<double>(columns);
   for (const double size : sizes)
@@ -139,9 +140,10 @@ void ImportMultiBoxPrior(NodeContext& c) {
                       {Dim(1), Dim(rows * columns * each), Dim(4)}));
 }
 
-// Operands: scores [b, classes, n], changes [b, n * 4], priors [1, n, 4].
-// Result: [b, n, 6] of (class, score, corners), best first. A box that a better
-// one of its class suppresses gets class -1 and keeps its other numbers.
+// Imports MultiBoxDetection. Operands: scores [b, classes, n], box deltas [b, n
+// * 4], priors [1, n, 4]. Result: [b, n, 6] of (class, score, corners), best
+// first. A box that a better one of its class suppresses gets class -1 and
+// keeps its other numbers.
 void ImportMultiBoxDetection(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 2, 2) || !CheckBoxes(c, 2, 3, 3))
     return;
@@ -199,7 +201,8 @@ void ImportMultiBoxDetection(NodeContext& c) {
   const Tensor is_found = sorted(Cast(found, DType::kF32));
   const Tensor valid = Less(0, is_found);
   const Tensor ids = sorted(label), corners = RowsAt(boxes, order);
-  // A box is also suppressed if the overlap equals the threshold.
+  // MXNet also suppresses a box whose overlap equals the threshold, so the
+  // threshold is lowered to the next smaller number.
   const Tensor stays =
       ops::Unsuppressed(corners, force ? Tensor() : ids, valid,
                         std::nextafter(static_cast<float>(overlap), 0.0f));
@@ -216,8 +219,8 @@ void ImportMultiBoxDetection(NodeContext& c) {
            c.Input(0).dtype()));
 }
 
-// Operand: rows [.., n, w]. The result has the boxes that are not suppressed,
-// best first, followed by rows of -1.
+// Imports box_nms. Operand: boxes [.., n, w]. The result has the boxes that are
+// not suppressed, best first, followed by rows of -1.
 void ImportBoxNms(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);
@@ -302,8 +305,8 @@ void ImportBoxIou(NodeContext& c) {
   c.SetOutput(Cast(Reshape(y, shape), c.Input(0).dtype()));
 }
 
-// Operands: changes [b, n, 4], anchors [1, n, 4]. Result: the corners of the
-// decoded boxes, [b, n, 4].
+// Imports box_decode. Operands: box deltas [b, n, 4], anchors [1, n, 4].
+// Result: the corners of the decoded boxes, [b, n, 4].
 void ImportBoxDecode(NodeContext& c) {
   if (!CheckBoxes(c, 0, 3, 3) || !CheckBoxes(c, 1, 3, 3)) return;
   std::vector<float> stds;
@@ -321,9 +324,10 @@ void ImportBoxDecode(NodeContext& c) {
       c.Input(0).dtype()));
 }
 
-// Operands: samples [b, n], matches [b, n], anchors [b, n, 4], references [b,
-// m, 4], means [4], deviations [4]. Results: changes and masks, [b, n, 4]; both
-// are 0 if a sample is not positive.
+// Imports box_encode, which computes the training targets of a detector.
+// Operands: samples [b, n] (1 is positive), matches [b, n], anchors [b, n, 4],
+// references [b, m, 4], means [4], deviations [4]. Results: box deltas and
+// masks, [b, n, 4]; both are 0 if a sample is not positive.
 void ImportBoxEncode(NodeContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) ||
       !CheckBoxes(c, 2, 3, 3) || !CheckBoxes(c, 3, 3, 3) ||

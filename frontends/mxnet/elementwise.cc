@@ -107,7 +107,8 @@ void ImportCast(NodeContext& c) {
 void ImportWhere(NodeContext& c) {
   if (!c.CheckRank(0, 0) || !c.CheckRank(1, 0) || !c.CheckRank(2, 0)) return;
   Tensor condition = c.Input(0);
-  // A condition that is a vector has one element for each row of the operands.
+  // If the condition of `where` is a vector, it has one element for each row of
+  // the operands.
   if (condition.rank() == 1 && c.Input(1).rank() > 1)
     condition = AlongAxis(condition, 0, c.Input(1).rank());
   c.SetOutput(Select(IsTrue(condition), c.Input(1), c.Input(2)));

@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::string_view kSymbolEnd = "-symbol.json";
 
-// Marks the nodes that the heads need. A label that only a loss reads is not
-// needed.
+// Returns for each node if the model's outputs (heads) depend on it. A label
+// that only a loss reads is not needed.
 std::vector<bool> NeededNodes(const Symbol& symbol) {
   std::vector<bool> needed(symbol.nodes.size());
   for (const Entry& head : symbol.heads) needed[head.node] = true;
@@ -357,7 +357,8 @@ StatusOr<Model> ReadModel(std::string_view symbol,
   return model;
 }
 
-// Reads the file and the one that belongs to it.
+// Reads both files of the model, of which `file` is one: the symbol and the
+// parameters.
 StatusOr<std::shared_ptr<Model>> Open(frontends::ModelFile& file) {
   EMBER_ASSIGN_OR_RETURN(const Paths paths, PathsOf(file.path()));
   const auto map = [&](const std::string& path,

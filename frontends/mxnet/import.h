@@ -4,8 +4,9 @@
 //   frontends::ModelFile file("net-symbol.json");
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
-// If there are several NAME-NNNN.params, the highest epoch is used. For the
-// file "net-0007.params" it is that one, with the symbol in its folder.
+// If there are several NAME-NNNN.params, the highest epoch is used. If the path
+// names a file such as "net-0007.params", that file is used, with the symbol in
+// its folder.
 //
 // Variables without parameters are inputs, except labels, which prediction does
 // not need. If the symbol has no __shape__ for an input whose first layer is a

@@ -104,8 +104,8 @@ void ImportConvolution(NodeContext& c) {
 
 namespace {
 
-// Operands: data, offsets, optionally a mask, weight, optionally a bias, for
-// images.
+// Imports a deformable convolution of images. Operands: data, offsets, a mask
+// if it is modulated, weight, optionally a bias.
 void Deformable(NodeContext& c, bool is_modulated) {
   const int weight = is_modulated ? 3 : 2;
   const auto spec = ReadConvolution(c, weight, 4, 4);
@@ -162,8 +162,8 @@ void ImportDeconvolution(NodeContext& c) {
                          std::to_string(kernel.size()) + " extents");
   for (size_t i = 0; i < kernel.size(); ++i) {
     if (!target.empty() && target[0] > 0) {
-      // target_shape gives the extent of the result, from which the padding
-      // follows.
+      // If target_shape is given, it is the extent of the result, and the
+      // padding is derived from it.
       const auto at = static_cast<int>(i);
       const Dim total = (x.dim(2 + at) - Dim(1)) * Dim(window->strides[i]) +
                         Dim(window->Reach(at)) - Dim(target[i]);
@@ -384,7 +384,8 @@ void ImportLeakyReLU(NodeContext& c) {
   if (kind == "selu") return c.SetOutput(Selu(x));
   if (kind == "gelu") return c.SetOutput(Gelu(x));
   if (kind == "rrelu") {
-    // The slope is random in training, and its mean is used otherwise.
+    // rrelu draws its slope at random in training, and uses the mean of the
+    // bounds in prediction.
     const double mean =
         (c.Number("lower_bound", 0.125) + c.Number("upper_bound", 0.334)) / 2;
     return c.SetOutput(LeakyRelu(x, mean));
@@ -479,7 +480,7 @@ void ImportUpSampling(NodeContext& c) {
 
 void ImportEmbedding(NodeContext& c) {
   if (!c.CheckRank(0, 0) || !c.CheckRank(1, 2, 2)) return;
-  // An index outside of the table is clamped to the first or last row.
+  // Embedding clamps an index outside of the table to the first or last row.
   const Tensor table = c.Input(1);
   const Tensor last = ops::DimScalar(c.builder(), table.dim(0)) - 1.0;
   const Tensor index = Minimum(Maximum(Cast(c.Input(0), DType::kI64), 0), last);

@@ -131,8 +131,8 @@ void ImportReshape(NodeContext& c) {
   const Tensor x = c.Input(0);
   std::vector<int64_t> codes = c.Integers("shape");
   if (codes.empty()) {
-    // Before MXNet 0.9 the attribute was target_shape, a list of dims in which
-    // 0 is inferred.
+    // Before MXNet 0.9 Reshape had the attribute target_shape instead: a list
+    // of dims, in which a 0 is inferred from the rest.
     codes = c.Integers("target_shape");
     std::replace(codes.begin(), codes.end(), int64_t{0}, int64_t{-1});
     if (c.Flag("keep_highest", false) && !codes.empty()) codes[0] = 0;
@@ -325,7 +325,8 @@ void ImportTile(NodeContext& c) {
     if (!c.CheckPositive("reps", reps[i])) return;
     const int axis = first + static_cast<int>(i);
     if (reps[i] == 1) continue;
-    // Inserts a dim before the axis, repeats it, and merges it with the axis.
+    // Repeats x along an axis: inserts a dim before the axis, broadcasts it,
+    // and merges it with the axis.
     Shape wide = x.shape(), merged = x.shape();
     wide.insert(wide.begin() + axis, Dim(reps[i]));
     merged[static_cast<size_t>(axis)] = x.dim(axis) * Dim(reps[i]);
@@ -482,8 +483,8 @@ void ImportSequenceReverse(NodeContext& c) {
   if (!c.Flag("use_sequence_length", false))
     return c.SetOutput(ops::Reverse(x, 0));
   if (!c.CheckRank(1, 1, 1)) return;
-  // If lengths are given, only the steps within each sequence's length are
-  // reversed. The steps after it stay.
+  // SequenceReverse with lengths reverses only the steps within each sequence's
+  // length, and keeps the steps behind it.
   const Tensor step =
       Unsqueeze(IotaVector(c.builder(), x.dim(0), DType::kI64), {1});
   const Tensor length = Unsqueeze(Cast(c.Input(1), DType::kI64), {0});

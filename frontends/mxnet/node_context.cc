@@ -39,7 +39,8 @@ std::optional<int64_t> IntegerOf(std::string_view text) {
   return static_cast<int64_t>(*value);
 }
 
-// Returns the items of "(1, 2,)", "[1, 2]" or "1".
+// Returns the items of a list in an attribute's text, which is written "(1,
+// 2,)", "[1, 2]" or, for one item, "1".
 std::vector<std::string_view> ItemsOf(std::string_view text) {
   text = Trimmed(text);
   if (!text.empty() && (text.front() == '(' || text.front() == '[')) {

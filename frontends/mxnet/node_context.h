@@ -26,8 +26,8 @@
 
 namespace ember::mxnet {
 
-// The names of frontends/ops that operators use. Functions on tensors need no
-// using-declaration: argument-dependent lookup finds them.
+// Names of frontends/ops that import functions use unqualified. Functions on
+// tensors need no using-declaration: argument-dependent lookup finds them.
 using ops::Apply;
 using ops::ApplyAll;
 using ops::ComputeType;

@@ -36,7 +36,7 @@ StatusOr<Array> ReadArray(ByteCursor& in, uint64_t index,
   bool may_be_none = true;
   if (first == kV1 || first == kV2 || first == kV3) {
     if (first != kV1) {
-      // The number of the storage type; 0 means a dense array.
+      // Number of the array's storage type: 0 means dense, others are sparse.
       const auto storage = static_cast<int32_t>(in.Unsigned(4));
       if (storage != 0 && in.ok()) {
         return UnimplementedError(What(index) +

@@ -61,7 +61,7 @@ class Cursor {
 struct Sizes {
   int64_t input, state, projection, layers, directions, gates;
 
-  // Returns the number of elements of a step's output.
+  // Returns the number of elements of a step's output in one direction.
   int64_t result() const { return projection > 0 ? projection : state; }
   int64_t InputOf(int64_t layer) const {
     return layer == 0 ? input : result() * directions;

@@ -14,7 +14,8 @@
 namespace ember::mxnet {
 namespace {
 
-// Checks a feature map, and regions of it [R, 5].
+// Checks the operands of a pooling of regions: input 0 is a feature map [N, C,
+// h, w], and input 1 the regions [R, 5].
 bool CheckRegions(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 2, 2)) return false;
   if (c.Input(1).dim(1) == Dim(5)) return true;
@@ -102,9 +103,10 @@ void ImportPsRoiPooling(NodeContext& c) {
            c.Input(0).dtype()));
 }
 
-// Operands: scores [n, 2A, h, w], changes [n, 4A, h, w], images [n, 3] of
-// (height, width, scale). Results: regions [n * post, 5], and their scores. If
-// fewer regions are found than there are rows, they repeat from the first.
+// Imports Proposal. Operands: scores [n, 2A, h, w], box deltas [n, 4A, h, w],
+// and the (height, width, scale) of each image [n, 3]. Results: `post` regions
+// per image [n * post, 5], and their scores. If fewer regions are found, they
+// repeat from the first.
 void ImportRegionProposal(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 4, 4) || !c.CheckRank(2, 2, 2))
     return;
@@ -150,7 +152,8 @@ void ImportRegionProposal(NodeContext& c) {
       Reshape(c.Vector(DType::kF32, ops::RegionAnchors(stride, ratios, scales)),
               {Dim(anchors), Dim(4)}),
       Dim(rows), Dim(columns), static_cast<double>(stride));
-  // Reshapes [A * k, h, w] of an image to [h * w * A, k].
+  // Reshapes [A * k, h, w] of one image to a row per box, [h * w * A, k]: A
+  // boxes at each position, of k numbers each.
   const auto per_anchor = [&](const Tensor& x, int64_t image, int64_t first,
                               int64_t width) {
     const Tensor own = SliceAxis(SliceAxis(x, 0, Dim(image), Dim(1)), 1,
@@ -176,8 +179,8 @@ void ImportRegionProposal(NodeContext& c) {
                         {.extra = 1, .inner = 1}),
         height, width, 1);
     // Boxes of cells outside of the image, and boxes that are too small, get
-    // score -1 and so come last. Small boxes are also grown, like the reference
-    // does.
+    // score -1 and so come last. Boxes that are too small are also grown,
+    // because the reference implementation does so.
     const auto cell = [&](int64_t extent, int axis) {
       const Tensor line = ops::AlongAxis(
           IotaVector(c.builder(), Dim(extent), DType::kF32), axis, 3);

@@ -38,11 +38,13 @@ StatusOr<Entry> ReadEntry(const Json& json, size_t limit,
   return Entry{static_cast<int>(*node), static_cast<int>(*result)};
 }
 
-// Auxiliary states that files from before 0.9 leave out. `names` follow the
-// node's name.
+// An operator whose auxiliary states (such as the moving mean) are missing in
+// files from before MXNet 0.9. `names`: the states' names, which are appended
+// to the node's name.
 struct Auxiliary {
   std::string_view op;
-  // Number of inputs of the operator without the auxiliary states.
+  // Number of the operator's inputs in such files, without the auxiliary
+  // states.
   size_t inputs;
   std::vector<std::string_view> names;
 };
@@ -64,8 +66,8 @@ std::string TextOf(const Json& json) {
 }
 
 void ReadAttributes(const Json& json, Node& node) {
-  // Reads all of these keys that exist: in versions with "param", "attr" held
-  // the user's own attributes.
+  // Reads every key that exists, not only one of them: versions with "param"
+  // for the operator's parameters have the user's own attributes in "attr".
   for (const char* key : {"attr", "param", "attrs"}) {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_object()) continue;

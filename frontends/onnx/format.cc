@@ -81,7 +81,9 @@ StatusOr<graph::Graph> Import(frontends::ModelFile& file,
   for (const auto& [name, value] : options.input_values)
     import.input_values.emplace(name, BytesOf(name, value));
   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, import));
-  // The importer accepts values for tensors only.
+  // The importer makes constants only of tensors. A given value is still an
+  // input of the graph if the model declares it as a sequence or optional,
+  // which is an error.
   for (const graph::Value* input : graph.inputs()) {
     if (import.input_values.contains(input->name())) {
       return InvalidArgumentError("input '" + input->name() +

@@ -56,7 +56,9 @@ Tensor BlockedProduct(Tensor x, const BlockedWeight& w) {
   Tensor sums = Contract(Cast(a.codes, DType::kI32), Cast(w.codes, DType::kI32),
                          is_whole ? "mbpl,nbpl->mnb" : "mbpl,nbpl->mnbp");
   const auto of_row = [](Tensor t) { return Unsqueeze(t, {1}); };
-  // Constants of narrow floats are widened last, so that they stay narrow.
+  // Scales, zeros and minima may be constants in f16 or bf16. They are cast to
+  // f32 only here, where they are used, so that the module stores them in the
+  // narrow type.
   const auto of_column = [](Tensor t) {
     return Cast(Unsqueeze(t, {0}), DType::kF32);
   };

@@ -25,10 +25,11 @@
 
 namespace ember::ops {
 
-// The order of a block's columns in codes.
+// The order in which a block's columns are stored in `codes`, whose last two
+// dims are parts and steps.
 enum class BlockOrder : uint8_t {
-  kPartsFirst,  // column = part * steps + step, as in GGUF's Q4_0
-  kStepsFirst   // column = step * parts + part, as in ONNX
+  kPartsFirst,  // column number part * steps + step, as in GGUF's Q4_0
+  kStepsFirst   // column number step * parts + part, as in ONNX
 };
 
 struct BlockedWeight {
@@ -38,10 +39,11 @@ struct BlockedWeight {
   // Floats [rows, blocks], or [rows, blocks, parts] if each part of a block has
   // a scale of its own. Activations have scales of the same kind.
   Tensor scales;
-  // The number that all codes exceed the weights by, before scaling.
+  // An integer zero point that all blocks share; it is subtracted from the
+  // codes.
   int64_t zero = 0;
-  // Floats of the dims of `scales`. If they are absent, there are no other
-  // zeros than `zero`, and minima are 0.
+  // Floats of the dims of `scales` (see the formula above). Without `zeros` the
+  // zero point is `zero`; without `minima` they are 0.
   Tensor zeros, minima;
   BlockOrder order = BlockOrder::kPartsFirst;
 };
@@ -50,15 +52,17 @@ struct BlockedWeight {
 // n]. Part 0 is in the lowest bits.
 Tensor UnpackParts(Tensor bytes, int64_t bits);
 
-// Activations whose blocks are quantized.
+// Activations that are quantized in the blocks of a weight.
 struct BlockedActivations {
-  Tensor codes;   // i8 [rows, blocks, parts, steps]
-  Tensor scales;  // f32 [rows, blocks] or [rows, blocks, parts]
-  Tensor sums;    // i32, of the same dims: the sums of the codes of a scale
+  // i8, of the dims of the weight's codes: the quantized activations.
+  Tensor codes;
+  Tensor scales;  // f32, of the dims of the weight's scales
+  // i32, of the dims of `scales`: sum of the codes that share a scale.
+  Tensor sums;
 };
 
-// Quantizes x, f32 [rows, columns], for such weights: the dims of their codes
-// and scales, and their order matter. Columns that x lacks are 0.
+// Quantizes x, f32 [rows, columns], to multiply it by `w`: in blocks and scales
+// as `w` has them, and in its order of columns. Columns that x lacks are 0.
 BlockedActivations QuantizeBlocks(Tensor x, const BlockedWeight& w);
 
 // Returns the product of x, floats […, columns], and the weights: f32 […,

@@ -36,7 +36,7 @@ Tensor CentersOfCorners(Tensor boxes) {
 
 Tensor MovedBoxes(Tensor boxes, Tensor deltas, const BoxMoves& moves) {
   const Corners box = CornersOf(boxes), delta = CornersOf(deltas);
-  // The coordinates of the first and the last corner of boxes along one axis.
+  // Coordinates along one axis of the first and of the last corner of boxes.
   struct Ends {
     Tensor first, last;
   };

@@ -18,7 +18,7 @@
 
 namespace ember::ops {
 
-// The corners of boxes as four tensors, each [.., 1].
+// The coordinates of boxes as four tensors, each with a last dim of 1.
 struct Corners {
   Tensor x1, y1, x2, y2;
 };
@@ -40,9 +40,11 @@ Tensor CentersOfCorners(Tensor boxes);
 //   last = center + (width - inner) / 2 - end         of a moved box
 struct BoxMoves {
   double extra = 0;
-  // The number that is subtracted from a width before it is halved.
+  // Number that is subtracted from a width before it is halved (see the
+  // formulas).
   double inner = 0;
-  // The number that is subtracted from the last corner of a moved box.
+  // Number that is subtracted from the last corner of a moved box (see the
+  // formulas).
   double end = 0;
   // Upper bound of the deltas of width and height, which are logarithms of the
   // factors by which a box grows.

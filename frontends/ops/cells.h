@@ -32,9 +32,9 @@ struct LstmGates {
   // Returns the output gate. Its operand is the next cell, which a peephole
   // reads.
   CellFunction output;
-  // The function of the next cell in the output.
+  // The function that is applied to the next cell to make the output h.
   CellFunction activation = [](const Tensor& cell) { return Tanh(cell); };
-  // Largest magnitude of the cell; 0: no limit.
+  // Bound of the next cell's magnitude; 0 means no bound.
   double cell_limit = 0;
 };
 
@@ -45,13 +45,13 @@ enum class GruReset : uint8_t { kBeforeProduct, kAfterProduct };
 
 struct GruGates {
   Tensor update, reset;
-  // The candidate's sum from the input.
+  // The part of the candidate's sum that comes from the input of the step.
   Tensor candidate;
-  // Returns the product of a state with the candidate's recurrent weights. With
-  // kAfterProduct it includes the bias of the state.
+  // Returns the product of a state with the recurrent weights of the candidate.
+  // With kAfterProduct the product includes the bias of these weights.
   CellFunction product;
   GruReset reset_order = GruReset::kAfterProduct;
-  // The function of the candidate.
+  // The activation that makes the candidate of its sum.
   CellFunction activation = [](const Tensor& sum) { return Tanh(sum); };
 };
 

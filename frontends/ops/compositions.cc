@@ -10,9 +10,8 @@
 namespace ember::ops {
 namespace {
 
-// Scans by doubling: after step k each result combines the 2^k elements up to
-// and including its own. If the axis has an open extent, the steps are the
-// iterations of a loop.
+// Scans an axis whose extent is open, in a loop of doubling steps: after step k
+// each result combines the last 2^k elements up to its own.
 Tensor OpenScan(Tensor x, int axis, Opcode opcode) {
   graph::GraphBuilder& builder = x.builder();
   const Dim extent = x.dim(axis);

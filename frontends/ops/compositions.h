@@ -17,8 +17,9 @@ Tensor LogSoftmax(Tensor x, int axis);
 Tensor NormalizeIndices(Tensor indices, const Dim& extent);
 // Returns a dim, which may be an expression, as an i64 scalar.
 Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim);
-// Returns x with an open dim assumed to be `extent`, which the program checks.
-// It is for dims that must be equal and would otherwise broadcast.
+// Returns x with the extent of an axis assumed to be `extent`, which the
+// program checks. It is for dims that must be equal: without it, an open dim
+// might broadcast.
 Tensor WithDim(Tensor x, int axis, const Dim& extent);
 // Repeats each slice along an axis `times` times; the copies are adjacent.
 Tensor RepeatEach(Tensor x, int axis, const Dim& times);

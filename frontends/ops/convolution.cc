@@ -10,13 +10,14 @@
 namespace ember::ops {
 namespace {
 
-// Adds one element per channel; channels are the last dim.
+// Adds a bias with one element per channel to y, whose channels are the last
+// dim.
 Tensor AddBias(Tensor y, Tensor bias) {
   if (!bias) return y;
   return y + (bias.rank() == 1 ? WithDim(bias, 0, y.dim(-1)) : bias);
 }
 
-// Appends zeros to the spatial dims of y[N, spatial…, C].
+// Appends appended[i] zeros at the end of spatial dim i of y[N, spatial…, C].
 Tensor AppendZeros(Tensor y, const Shape& appended) {
   Shape high(static_cast<size_t>(y.rank()), Dim(0));
   bool is_needed = false;
@@ -80,7 +81,8 @@ bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
       spec.output_padding[i] = -excess.constant();
     } else if (!excess.is_constant() &&
                (!same || window.Reach(i) < window.strides[i])) {
-      // The result of SAME is never short where windows leave no gaps.
+      // The result may be shorter than `outputs`, so that elements must be
+      // appended. For SAME and windows that leave no gaps it never is.
       AppendIfShort(i, excess, spec);
     }
     const Dim total = LargerOf(excess, Dim(0));

@@ -30,22 +30,24 @@ struct ConvSpec {
 Tensor Conv(Tensor x, Tensor w, Tensor bias, const ConvSpec& spec);
 
 struct ConvTransposeSpec {
-  // The window. Its padding is removed from the ends of the result.
+  // The window. Its padding is the number of elements that are cut off at the
+  // ends of each dim of the result.
   Window window;
   std::vector<int64_t> output_padding;
   int64_t groups = 1;
-  // The number of zeros appended to each spatial dim after output_padding, for
-  // numbers that only the run shows. Empty: none.
+  // Number of zeros that are appended to each spatial dim after output_padding.
+  // It is for numbers that depend on open dims. Empty: none.
   Shape appended = {};
 };
-// Sets the padding (output_padding, appended) for which the result has the
-// spatial extents `outputs`. The operator is taken to reverse a convolution
-// from `outputs` with padding SAME or VALID. Returns false after an error.
+// Sets the padding, output_padding and `appended` for which the result has the
+// spatial extents `outputs`: those of the input of a convolution with padding
+// SAME (if `same`) or VALID, which this operator reverses. Returns false after
+// an error.
 bool PadTransposed(graph::GraphBuilder& builder, const Shape& spatial,
                    const Shape& outputs, bool same, ConvTransposeSpec& spec);
-// Sets spec.appended for a spatial dim whose extent without padding exceeds the
-// wanted one by `excess`, which may be negative: then the missing elements are
-// appended.
+// Sets spec.appended for a spatial dim. `excess`: its extent without padding
+// minus the wanted extent. If it is negative, elements are missing at run time,
+// and so many are appended.
 void AppendIfShort(int dim, const Dim& excess, ConvTransposeSpec& spec);
 // Returns the transposed convolution of x[N, spatial…, C] with w[window…, C, O
 // / groups], plus bias[O].

@@ -12,7 +12,8 @@
 namespace ember::ops {
 namespace {
 
-// Sizes that follow from the operands' shapes.
+// Sizes that follow from the shapes of the operands of a deformable
+// convolution.
 struct DeformSizes {
   int64_t elements = 1;  // Number of elements of the window.
   Shape output;          // Spatial extents of the output.
@@ -38,8 +39,8 @@ void CheckShape(const Tensor& x, const char* what, const Shape& expected) {
 }
 
 // Returns the positions along one spatial axis at which each element of the
-// window is read, [N, offset group, element, point]: its position in the padded
-// input, plus the offset.
+// window is read, [N, offset group, element, point]: its regular position in
+// the input, which is negative in the padding, plus the offset.
 Tensor Positions(const Window& window, const DeformSizes& sizes, int axis,
                  Tensor offsets) {
   graph::GraphBuilder& builder = offsets.builder();
@@ -56,14 +57,15 @@ Tensor Positions(const Window& window, const DeformSizes& sizes, int axis,
   Tensor elements =
       Reshape(Broadcast(AlongAxis(element, axis, spatial), kernel),
               {Dim(sizes.elements), Dim(1)});
-  // The offsets are [N, offset group, element, axis, point]. This selects one
-  // axis.
+  // The dims of `offsets` are [N, offset group, element, axis, point]; only the
+  // offsets along `axis` are needed here.
   Tensor offset = Squeeze(SliceAxis(offsets, 3, Dim(axis), Dim(1)), {3});
   return offset + (elements + points);
 }
 
-// The element before (0) or after (1) a position: its index, and its weight,
-// which is 0 outside the input.
+// One of the two elements around a position along an axis, between which the
+// value is interpolated: its index and its weight. The weight is 0 outside the
+// input.
 struct Neighbour {
   Tensor index;
   Tensor weight;
@@ -149,8 +151,9 @@ Tensor DeformConv(const DeformConvOperands& operands,
   CheckShape(operands.offsets, "offsets", per_point(read * spatial));
   if (operands.mask) CheckShape(operands.mask, "mask", per_point(read));
   if (!x.builder().status().ok()) return x;
-  // Offsets are stored per window element, and each window element has one
-  // number per axis.
+  // Makes separate dims of the group, the window element, the axis and the
+  // output point, which the operand has in this order in dim 1 and the spatial
+  // dims.
   Tensor offsets = Reshape(Cast(operands.offsets, type),
                            {batch, Dim(spec.offset_groups), Dim(sizes.elements),
                             Dim(spatial), sizes.points});

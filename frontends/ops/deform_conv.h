@@ -21,10 +21,10 @@ struct DeformConvSpec {
   int64_t groups = 1;  // Number of groups of channels, as in Conv.
   // Number of groups of channels that share offsets.
   int64_t offset_groups = 1;
-  // Selects the values that are read outside the image. If false, values fade
-  // to zero within one element of its border. If true, values are zero before
-  // the first element and from one element after the last one on; between these
-  // they equal the last element.
+  // Says which values are read outside the image. If false, values fade to zero
+  // within one element of its border. If true, they are zero before the first
+  // element and from one element after the last one on; in between they equal
+  // the last element.
   bool sharp_border = false;
 };
 

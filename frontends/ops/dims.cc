@@ -65,8 +65,8 @@ DimRange ModuloRange(DimRange b) {
 DimRange RangeOf(const Dim& dim) {
   using Operation = Dim::Operation;
   if (!dim.is_valid())
-    // The expression overflows, so nothing is known about it. It is refused
-    // when it becomes part of a type.
+    // An invalid dim is an expression that overflows, so it has no known
+    // bounds. The builder refuses it when it becomes part of a type.
     return {};
   DimRange range = dim.Fold<DimRange>(
       [](int64_t value) { return DimRange{value, value}; },
@@ -89,9 +89,8 @@ DimRange RangeOf(const Dim& dim) {
         }
         return {};
       });
-  // Fold and the bounds of `dim` complement each other: Fold bounds quotients
-  // by open divisors, and the bounds use that a multiple of a quotient is close
-  // to its dividend.
+  // Both bounds are valid, so the tighter one is taken. Fold bounds quotients
+  // by open divisors. The dim's own bounds use that (a / b) * b is close to a.
   range.low = std::max(range.low, dim.LowerBound().value_or(range.low));
   range.high = std::min(range.high, dim.UpperBound().value_or(range.high));
   return range;

@@ -30,8 +30,9 @@ bool IsNonNegative(const graph::Dim& dim);
 graph::Dim SmallerOf(const graph::Dim& a, const graph::Dim& b);
 graph::Dim LargerOf(const graph::Dim& a, const graph::Dim& b);
 
-// Returns product(whole) / product(parts): equal dims cancel, and constants are
-// divided. Returns nullopt if the constants do not divide.
+// Returns the quotient of two products of dims, product(whole) /
+// product(parts). Equal dims cancel, and the constants are divided; nullopt if
+// they do not divide.
 std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole,
                                               const graph::Shape& parts);
 

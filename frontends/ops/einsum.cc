@@ -116,8 +116,9 @@ Term TakeDiagonals(Term term) {
   return term;
 }
 
-// Sums over labels that are not needed, and drops dims of 1 that broadcast
-// against larger ones.
+// Sums over the dims of a term whose labels neither another term nor the result
+// needs. Drops dims of 1 whose label has a larger extent elsewhere, as they
+// would only broadcast.
 Term DropLabels(Term term, const std::string& needed,
                 const std::map<char, Dim>& extents) {
   std::vector<int64_t> summed;
@@ -142,8 +143,8 @@ Term DropLabels(Term term, const std::string& needed,
   return term;
 }
 
-// Returns the term transposed to the order of `labels`, with a dim of 1 for
-// each label that the term lacks.
+// Returns the tensor of a term with its dims in the order of `labels`. A label
+// that the term lacks becomes a dim of 1.
 Tensor AlignTo(const Term& term, const Labels& labels) {
   std::vector<int64_t> permutation;
   std::vector<int64_t> missing;
@@ -159,8 +160,9 @@ Tensor AlignTo(const Term& term, const Labels& labels) {
   return missing.empty() ? moved : Unsqueeze(moved, missing);
 }
 
-// Returns a contraction's spec for labels. Specs use lower-case letters, so
-// labels are renamed in order of first use.
+// Returns the text "a,b->result" that describes a contraction to the graph. The
+// graph accepts only lower-case letters, so labels are renamed in order of
+// first use.
 std::string Spec(const Labels& a, const Labels& b, const Labels& result) {
   std::map<char, char> names;
   std::string spec;
@@ -272,8 +274,8 @@ std::map<char, Dim> Extents(const std::vector<Term>& terms) {
   return extents;
 }
 
-// Repeats open dims that may be 1 when the program runs while another dim with
-// the same label is not.
+// Two open dims with the same label may turn out to be 1 and more than 1 at run
+// time. Such dims are broadcast to their common extent.
 void RepeatUnits(graph::GraphBuilder& builder, std::vector<Term>& terms) {
   std::map<char, std::vector<Dim>> dims;
   for (const Term& term : terms) {

@@ -9,7 +9,8 @@
 namespace ember::ops {
 namespace {
 
-// The loop over the experts. In its body the weights are those of one expert.
+// Builds the loop over the experts of a mixture. The body gets the weights and
+// gates of one expert.
 class ExpertLoop {
  public:
   ExpertLoop(const ExpertMixture& mixture, const ExpertBuilder& expert)
@@ -52,8 +53,9 @@ class ExpertLoop {
     return {.carried = {y.value()}};
   }
 
-  // Builds one iteration. The gates of `one` are those of its expert, [tokens].
-  // Returns y plus the expert's results, or y if the expert has no tokens.
+  // Builds one iteration: returns y plus the results of one expert, or y if no
+  // token has chosen the expert. `one`: the mixture with the weights of this
+  // expert only, and with its gates, [tokens].
   Tensor OneExpert(ExpertMixture one, Tensor y) const {
     graph::GraphBuilder& builder = y.builder();
     const Dim count = builder.FreshSymbol();

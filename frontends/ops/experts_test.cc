@@ -1,5 +1,6 @@
-// Builds mixtures of experts. Tests of formats that have them compare their
-// results (//tests/onnx:contrib_moe_test, //tests/gguf).
+// Tests that the graph of a mixture of experts is built, or fails with an
+// error. Results are compared in tests of formats that have such mixtures
+// (//tests/onnx:contrib_moe_test, //tests/gguf).
 #include "frontends/ops/experts.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +53,8 @@ TEST(ExpertsTest, AnErrorOfAnExpertIsTheGraphs) {
   EXPECT_EQ(b.status().message(), "no such expert");
 }
 
-// Results of another width than the tokens' do not fit the sum.
+// The expert doubles the width of its tokens. Such results cannot be added up,
+// which must be an error.
 TEST(ExpertsTest, ResultsOfAnotherWidthAreAnError) {
   graph::GraphBuilder b("experts");
   const Tensor y =

@@ -11,8 +11,9 @@ constexpr int kFractionBits = 31;
 int LeftShift(const FixedPoint& scale) { return std::max(scale.shift, 0); }
 int RightShift(const FixedPoint& scale) { return std::max(-scale.shift, 0); }
 
-// Returns one parameter (such as the shift) of all scales as a vector along the
-// last dim, or as a scalar if all are equal.
+// Returns one field of each scale (such as the shift) as a vector along the
+// last dim of x, or as a scalar if all scales have the same value. `value`
+// reads the field.
 template <typename T, typename Value>
 Tensor Parameter(Tensor x, const std::vector<FixedPoint>& scales, DType dtype,
                  const Value& value) {
@@ -39,9 +40,9 @@ bool AnyOf(const std::vector<FixedPoint>& scales,
       [&](const FixedPoint& scale) { return shift(scale) != 0; });
 }
 
-// Returns x / 2^exponent, rounded to nearest. Halves away from zero are
-// computed as the floor, plus 1 if the remainder is above half, or is half and
-// x is not negative.
+// Returns x / 2^exponent, rounded to nearest, where each scale gives the
+// exponent. To round halves away from zero, the floor is increased by 1 if the
+// remainder is above half, or is half and x is not negative.
 Tensor DivideByPowerOfTwo(Tensor x, const std::vector<FixedPoint>& scales,
                           Halves ties) {
   const auto mask = [](const FixedPoint& scale) {
@@ -120,7 +121,8 @@ int32_t MultiplyByFixedPoint(int32_t x, const FixedPoint& scale) {
 
 FixedPoint InverseRootOf(int32_t value) {
   if (value <= 1) return {INT32_MAX, 0};
-  // Writes the value as a number of 29 bits below 1 times a power of 4.
+  // Multiplies the value by a power of 4 so that it is in [2^27, 2^29). The
+  // root changes by the power of 2 that `shift` records.
   int shift = -11;
   while (value >= 1 << 29) {
     value /= 4;
@@ -130,8 +132,9 @@ FixedPoint InverseRootOf(int32_t value) {
     value *= 4;
     ++shift;
   }
-  // These numbers have 28 binary places. Products are rounded to the nearest;
-  // halves are rounded away from zero unless the product is negative.
+  // Newton's method computes with fixed-point numbers of 28 binary places.
+  // Products are rounded to the nearest; halves are rounded away from zero
+  // unless the product is negative.
   constexpr int32_t kOneAndAHalf = (1 << 28) + (1 << 27);
   constexpr int32_t kRootOfHalf = 1518500250;  // 31 places
   const auto product = [](int32_t a, int32_t b) {
@@ -162,7 +165,8 @@ FixedPoint InverseRootOf(int32_t value) {
 
 Tensor MultiplyWideByFixedPoint(Tensor x,
                                 const std::vector<FixedPoint>& scales) {
-  // The multiplier is rounded to 15 bits, so that x * multiplier fits 64 bits.
+  // The multiplier of 31 bits is rounded to 15 bits, so that its product with
+  // an i64 sum does not overflow.
   const auto narrow = [](const FixedPoint& s) -> int64_t {
     return s.multiplier < 0x7FFF0000 ? (s.multiplier + (1 << 15)) >> 16
                                      : 0x7FFF;

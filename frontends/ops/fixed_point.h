@@ -26,7 +26,8 @@
 
 namespace ember::ops {
 
-// multiplier * 2^(shift - 31), with a multiplier of 0 or in [2^30, 2^31).
+// A real number, multiplier * 2^(shift - 31). The multiplier is 0 or in [2^30,
+// 2^31).
 struct FixedPoint {
   int32_t multiplier = 0;
   int shift = 0;
@@ -37,7 +38,7 @@ struct FixedPoint {
 // 2^-32. The value must be finite and not negative.
 FixedPoint FixedPointOf(double value);
 
-// The rounding of numbers that are halfway between two integers.
+// The direction in which numbers halfway between two integers are rounded.
 enum class Halves : uint8_t { kUp, kAwayFromZero };
 
 // These functions multiply i32 tensors by one scale, or by a scale per element

@@ -14,12 +14,13 @@ namespace {
 // Largest depth of a tree that is imported. Each level adds operations to the
 // graph.
 constexpr int64_t kMaxDepth = 1024;
-// Largest number of elements of a table of leaves by targets.
+// Largest number of elements of the table of votes with a row per leaf and a
+// column per target. For more, the votes are stored as pairs.
 constexpr int64_t kMaxDense = int64_t{1} << 22;
 
-// A comparison of a feature with a threshold. It decides a branch if all
-// outcomes in `holds` lead to one child, and all other outcomes to one other
-// child.
+// A comparison of a feature with a threshold, as one instruction. It is enough
+// for a branch if all outcomes in `holds` lead to one child, and all other
+// outcomes to one other child.
 struct Test {
   Opcode opcode;
   bool threshold_first;
@@ -33,9 +34,9 @@ constexpr Test kTests[] = {
     {Opcode::kEqual, false, {false, true, false, false}},
 };
 
-// Finds the child for rows for which the test holds (`yes`), and the child for
-// all other rows (`no`). Returns false if the test alone does not decide the
-// branch.
+// Finds the two children of a branch: `yes` for rows for which the comparison
+// holds, `no` for all others. Returns false if the branch has more than these
+// two.
 bool ChildrenOf(const TreeTable::Branch& branch, const Test& test, int64_t* yes,
                 int64_t* no) {
   *yes = *no = -1;
@@ -181,8 +182,8 @@ void Forest::Survey() {
 }
 
 void Forest::ArrangeTrees() {
-  // The root nodes of the trees that vote for each target, used if each tree
-  // votes for one target only.
+  // trees[t] has the roots of the trees that vote for target t. It is used only
+  // if each tree votes for a single target.
   std::vector<std::vector<int64_t>> trees(table_.targets);
   bool one_target = true;
   for (size_t tree = 0; tree < table_.roots.size(); ++tree) {
@@ -219,7 +220,8 @@ void Forest::Walk(Tensor x) {
   }
   test_ = FindTest(table_);
   const int64_t width = test_ < 0 ? TreeTable::kOutcomes : 2;
-  // Number of all nodes, plus one leaf for the start nodes without a tree.
+  // Number of all nodes, plus an extra leaf without votes, which fills up
+  // starts_ for targets with fewer trees.
   const int64_t nodes = table_.branch_count() + leaf_count() + 1;
   std::vector<int64_t> features(nodes, 0), children(nodes * width);
   std::vector<double> thresholds(nodes, 0);
@@ -256,8 +258,8 @@ void Forest::Walk(Tensor x) {
 
 Tensor Forest::NextNode(Tensor x, Tensor node, bool first) const {
   Tensor feature = Gather(features_, node, 0);
-  // At the first level all rows are at the same nodes, so whole columns of
-  // features are gathered.
+  // At the first level every row is at the same nodes, the roots. So the gather
+  // takes whole columns of features instead of an element per row.
   Tensor value =
       first ? Gather(x, feature, 1)
             : Apply("gather_elements", {x, feature}, {{"axis", int64_t{1}}});
@@ -309,7 +311,8 @@ Forest::Votes Forest::Combine(Aggregation aggregation) const {
     for (const auto& [target, weight] : by_target)
       votes.leaves.back().push_back({target, weight});
   }
-  // The extra leaf of start nodes without a tree has no votes.
+  // The extra leaf, which fills up starts_ for targets with fewer trees, has no
+  // votes.
   votes.leaves.emplace_back();
   return votes;
 }
@@ -347,8 +350,8 @@ Tensor Forest::Collect(const Votes& votes) const {
   return dense ? CollectDense(votes) : CollectSparse(votes);
 }
 
-// Collects the votes if each tree votes for one target only: one number per
-// leaf, with the start nodes sorted by target.
+// Collects the votes if each tree votes for a single target: one number per
+// leaf suffices, because the order of starts_ gives the target.
 Tensor Forest::CollectByTree(const Votes& votes) const {
   std::vector<double> weights;
   for (const auto& leaf : votes.leaves)

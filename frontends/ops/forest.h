@@ -39,9 +39,10 @@ struct TreeTable {
 
   std::vector<Branch> branches;
   std::vector<std::vector<Vote>> leaves;
-  std::vector<int64_t> roots;  // Number of the root node of each tree.
+  std::vector<int64_t> roots;  // For each tree, the number of its root.
   int64_t targets = 1;
-  // True if thresholds or weights are given as f64.
+  // True if the model gives thresholds or weights as f64, so that they are
+  // compared and summed in f64.
   bool wide = false;
 
   int64_t branch_count() const { return static_cast<int64_t>(branches.size()); }
@@ -50,11 +51,13 @@ struct TreeTable {
 
 class Forest {
  public:
-  // The values are in the order of the numbers in ONNX's TreeEnsemble operator.
+  // The ways to combine votes, in the order of the numbers that ONNX's
+  // TreeEnsemble gives them.
   enum Aggregation { kAverage, kSum, kMinimum, kMaximum };
 
-  // Errors stay in the builder. Builder and table must outlive this object.
-  // `features`: the name of the branches' features in errors.
+  // Builds the descent of all rows of x [N, F]. Builder and table must outlive
+  // this object. Errors stay in the builder; `features` is the name of the
+  // table's features in them.
   Forest(graph::GraphBuilder& builder, const TreeTable& table, Tensor x,
          std::string_view features = "features");
 
@@ -64,15 +67,18 @@ class Forest {
   // Returns, for each row, true if any of the leaves that the row reaches votes
   // for the target.
   Tensor IsVotedFor(int64_t target) const;  // bool [N, 1]
-  // True if the result of IsVotedFor is true, or false, for every row.
+  // True if IsVotedFor is known without a run: every row votes for the target
+  // (AlwaysVotedFor), or no row does (NeverVotedFor).
   bool AlwaysVotedFor(int64_t target) const { return always_[target]; }
   bool NeverVotedFor(int64_t target) const { return never_[target]; }
 
  private:
-  struct Votes {  // The votes of each leaf: at most one per target.
+  // The votes of each leaf, combined so that a leaf has at most one vote per
+  // target.
+  struct Votes {
     std::vector<std::vector<TreeTable::Vote>> leaves;
-    // The value for a target without a vote: the neutral element of the
-    // combiner.
+    // The result for a target without votes, which is the neutral element of
+    // `combiner`: 0 for a sum.
     double none = 0;
     const char* combiner = "sum";
   };
@@ -82,8 +88,8 @@ class Forest {
   void Walk(Tensor x);
   Tensor NextNode(Tensor x, Tensor node, bool first) const;
   Votes Combine(Aggregation aggregation) const;
-  // Returns the combined votes of the leaves that each row reaches, [N,
-  // targets]; `none` for a target without a vote.
+  // Returns, per row and target, the combined votes of the leaves that the row
+  // reaches, [N, targets]; votes.none for a target without a vote.
   Tensor Collect(const Votes& votes) const;
   Tensor CollectByTree(const Votes& votes) const;
   Tensor CollectDense(const Votes& votes) const;
@@ -101,13 +107,15 @@ class Forest {
   // The leaves that each tree can reach.
   std::vector<std::vector<int64_t>> reachable_;
   std::vector<bool> always_, never_;  // per target
-  // The start nodes of the trees that a row descends. If each tree votes for
-  // one target only, they are sorted by target, and each target has the same
-  // number of them. A start without a tree is -1, an extra leaf without votes.
+  // The nodes at which each row starts, one per tree: the roots. If each tree
+  // votes for a single target (by_target_), they are sorted by target, and each
+  // target has the same number of them; -1 fills up the list and means an extra
+  // leaf without votes.
   std::vector<int64_t> starts_;
   bool by_target_ = false;
-  // The tables of nodes. `test_` is the index in kTests of the test that
-  // decides every branch; it is -1 if branches distinguish more outcomes.
+  // Index in kTests of the comparison by which every branch can be decided; -1
+  // if there is none, so that each branch has a child per outcome. features_,
+  // thresholds_ and children_ are the tables of all nodes.
   int test_ = -1;
   Tensor features_, thresholds_, children_;
   Tensor leaf_;  // [N, start nodes]

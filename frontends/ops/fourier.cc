@@ -27,7 +27,8 @@ Waves MakeWaves(graph::GraphBuilder& builder, const Dim& rows,
   return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
 }
 
-// Swaps an axis with the last one, which also undoes an earlier swap.
+// Swaps an axis with the last one. A second call with the same axis undoes the
+// swap.
 Tensor SwapWithLast(Tensor x, int axis) {
   if (!x.HasDim(axis)) return x;
   std::vector<int64_t> permutation(static_cast<size_t>(x.rank()));
@@ -36,8 +37,8 @@ Tensor SwapWithLast(Tensor x, int axis) {
   return Transpose(x, permutation);
 }
 
-// Returns the real or imaginary part with the transformed axis last, in the
-// type in which the transform computes.
+// Prepares the real or imaginary part for the product with a matrix: moves the
+// transformed axis to the end, and casts f16 and bf16 to f32.
 Tensor Prepared(const Tensor& part, int axis) {
   if (!part) return part;
   return SwapWithLast(Cast(part, ComputeType(part.dtype())), axis);
@@ -63,7 +64,8 @@ ComplexParts FourierTransform(const ComplexParts& x, int axis,
   if (imaginary) imaginary = WithLength(imaginary, last, length);
   const Waves waves =
       MakeWaves(real.builder(), length, bins, length, real.dtype());
-  // The forward transform rotates by -angle, the inverse one by +angle.
+  // The forward transform multiplies by e^(-i angle), the inverse one by e^(+i
+  // angle).
   Tensor sine = inverse ? waves.sine : -waves.sine;
   Tensor y_real = MatMul(real, waves.cosine);
   Tensor y_imaginary = MatMul(real, sine);

@@ -19,16 +19,17 @@ struct ComplexParts {
   Tensor real, imaginary;
 };
 
-// Cuts an axis to `length` elements, or fills it up with zeros.
+// Changes the extent of an axis to `length`: cuts off elements at its end, or
+// appends zeros.
 Tensor WithLength(Tensor x, int axis, const Dim& length);
 
 // Returns the first `bins` elements of a transform of `length` points along an
 // axis. The axis of x is first cut to, or filled up to, this length.
 ComplexParts FourierTransform(const ComplexParts& x, int axis,
                               const Dim& length, const Dim& bins, bool inverse);
-// Returns the real signal of `length` points whose spectrum begins with x: the
-// first half. Each bin of the half counts twice, except for the first one and
-// the middle one of an even length.
+// Returns the real signal of `length` points whose spectrum has x as its first
+// half. The other half is its conjugate, so each bin counts twice, except for
+// the first one and the middle one of an even length.
 Tensor RealFourierInverse(const ComplexParts& x, int axis, const Dim& length);
 
 }  // namespace ember::ops

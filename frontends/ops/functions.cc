@@ -53,7 +53,8 @@ Tensor Rsqrt(Tensor x) {
   return InComputeType(x, [](Tensor wide) { return 1.0 / Sqrt(wide); });
 }
 
-// One step of Newton's method removes the error of the power.
+// The power with exponent 1/3 is inexact, so one step of Newton's method
+// corrects it.
 Tensor Cbrt(Tensor x) {
   return InComputeType(x, [](Tensor wide) {
     const Tensor size = Absolute(wide);
@@ -67,7 +68,8 @@ Tensor Cbrt(Tensor x) {
   });
 }
 
-// The product x log 2 would lose the low bits of x.
+// exp(x log 2) would be less exact, because the product rounds away low bits of
+// x.
 Tensor Exp2(Tensor x) { return Power(x.Like(2), x); }
 
 Tensor Log2(Tensor x) { return Log(x) / std::numbers::ln2; }
@@ -78,7 +80,8 @@ Tensor Log10(Tensor x) { return Log(x) / std::numbers::ln10; }
 
 Tensor Fraction(Tensor x) { return x - Truncate(x); }
 
-// Adding a half and truncating would round the number just below 0.5 up.
+// Rounds halves away from zero. Truncating x + 0.5 would be wrong for the
+// largest number below 0.5, whose sum rounds up to 1.
 Tensor RoundHalfAway(Tensor x) {
   const Tensor whole = Truncate(x);
   const Tensor fraction = Absolute(x - whole);
@@ -130,7 +133,8 @@ Tensor Celu(Tensor x, double a) {
 
 Tensor Sigmoid(Tensor x) { return 1.0 / (Exp(-x) + 1.0); }
 
-// e^-|x| does not overflow.
+// Equals log(1 + e^x). In this form the exponential is of -|x|, which cannot
+// overflow.
 Tensor Softplus(Tensor x) { return Maximum(x, 0) + Log1p(Exp(-Absolute(x))); }
 
 Tensor ParametricSoftplus(Tensor x, double a, double b) {
@@ -184,8 +188,9 @@ Tensor TanhShrink(Tensor x) { return x - Tanh(x); }
 Tensor ScaledTanh(Tensor x, double a, double b) { return Tanh(x * b) * a; }
 
 Tensor Squareplus(Tensor x, double a) {
-  // The square of a large x would overflow, and its root is |x|. Below 0 the
-  // sum would cancel; its product with that for -x is a / 4.
+  // Returns (x + sqrt(x² + a)) / 2. For large x, x² would overflow, and the
+  // root is |x|. For x < 0 the sum would cancel, so it is computed as (a / 4) /
+  // f(-x).
   const Tensor size = Absolute(x);
   const Tensor root = Select(Less(size, 0x1p30), Sqrt(x * x + a), size);
   const Tensor sum = size * 0.5 + root * 0.5;

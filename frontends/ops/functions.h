@@ -140,15 +140,15 @@ EMBER_FOR_EACH_SCALAR_FUNCTION(EMBER_INSTRUCTION, EMBER_PLAIN, EMBER_ONE,
 #undef EMBER_ONE
 #undef EMBER_TWO
 
-// Two functions also take tensors as parameters, which broadcast. LeakyRelu
-// with a tensor of slopes is PReLU.
+// Versions of two functions whose parameters are tensors, which broadcast.
+// LeakyRelu with a tensor of slopes is PReLU.
 Tensor LeakyRelu(Tensor x, Tensor a);
 Tensor ParametricSoftplus(Tensor x, Tensor a, Tensor b);
 
 struct ScalarFunction {
   std::string_view name;
   std::string_view expression;
-  double a, b;  // parameters with which the error is measured
+  double a, b;  // values of the parameters for which the error is measured
   double bound, floor;
   Tensor (*apply)(Tensor x, double a, double b);
 };

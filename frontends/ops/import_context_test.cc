@@ -61,7 +61,8 @@ TEST(ImportContext, Ranges) {
             "");
   EXPECT_THAT(ErrorOf([](ImportContext& c) {
                 EXPECT_FALSE(c.CheckRange("k", 6, 1, 5));
-                // A later error does not replace the first one.
+                // This second error must not replace the first one, which is
+                // expected below.
                 EXPECT_FALSE(c.CheckRange("k", 5, 1, 5));
               }),
               HasSubstr("k: expected a value in [1, 5], found 6"));

@@ -24,7 +24,8 @@ Tensor Standardized(Tensor x, const std::vector<int64_t>& axes, double epsilon,
 Tensor GroupStandardized(Tensor x, int axis, int64_t groups, double epsilon,
                          MeanKind mean) {
   if (!x.HasDim(axis)) return x;
-  // Splits the axis into (group, member).
+  // The channel axis is split into two dims, (groups, channels of a group), so
+  // that the statistics can be reduced over the second one.
   Shape split;
   std::vector<int64_t> reduced;
   for (int i = 0; i < x.rank(); ++i) {

@@ -22,7 +22,8 @@ Tensor CorrectedMean(Tensor x, const std::vector<int64_t>& axes);
 // Returns mean((x - mean)²) over the axes, which stay as dims of 1.
 Tensor Variance(Tensor x, Tensor mean, std::vector<int64_t> axes);
 
-// The mean that is subtracted. The plain one saves two passes over x.
+// The way in which Standardized computes the mean. kCorrected removes the
+// rounding error of the sum; kPlain does not, which saves two passes over x.
 enum class MeanKind : uint8_t { kCorrected, kPlain };
 
 // Returns (x - mean) / sqrt(variance + epsilon), with the statistics of x over

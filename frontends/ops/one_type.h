@@ -3,8 +3,8 @@
 //
 //   if (!HaveOneType({a, b})) return a;   // f16 and f32: the builder fails
 //
-// A format that mixes types says how, so its frontend casts the operands by the
-// format's own rule before.
+// If a format allows mixed types, its frontend casts the operands by the
+// format's rule before it calls these functions.
 #ifndef EMBER_FRONTENDS_OPS_ONE_TYPE_H_
 #define EMBER_FRONTENDS_OPS_ONE_TYPE_H_
 

@@ -26,11 +26,12 @@ namespace ember::ops {
 
 class OperandContext : public ImportContext {
  public:
-  // Makes a context in which any number of outputs may be set.
+  // Makes a context for a node that does not state its number of outputs: any
+  // number of them may be set.
   OperandContext(graph::GraphBuilder& builder, std::vector<Tensor> inputs)
       : ImportContext(builder), inputs_(std::move(inputs)) {}
-  // `outputs`: number of outputs that the model names; further outputs that are
-  // set are dropped.
+  // Makes a context for a node with `outputs` outputs. SetOutput ignores
+  // outputs beyond this number.
   OperandContext(graph::GraphBuilder& builder, std::vector<Tensor> inputs,
                  size_t outputs)
       : ImportContext(builder),

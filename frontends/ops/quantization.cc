@@ -24,7 +24,7 @@ Tensor Dequantize(Tensor x, Tensor scale, Tensor zero_point) {
 Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type) {
   Tensor rounded = Round(scaled);
   if (zero_point) rounded = rounded + Cast(zero_point, scaled.dtype());
-  // The cast from float to integer saturates, so no clamp is needed.
+  // Clamping is not needed, as a cast from float to integer saturates.
   return Cast(rounded, type);
 }
 
@@ -34,7 +34,8 @@ DynamicallyQuantized QuantizeDynamically(Tensor x) {
   Tensor low = Minimum(Reduce(x, "minimum", axes, false), 0);
   Tensor high = Maximum(Reduce(x, "maximum", axes, false), 0);
   DynamicallyQuantized result;
-  // If all elements are 0, any scale represents them, so 1 is used.
+  // If all elements are 0, the range is empty and gives a scale of 0. Any scale
+  // represents these elements, so it is 1.
   Tensor span = high - low;
   result.scale = Select(Equal(span, 0), span.Like(1), span / 255.0);
   result.zero_point =

@@ -8,8 +8,8 @@
 
 namespace ember::ops {
 
-// Returns one parameter per element of `axis`, cut to `extent`. Each parameter
-// is for `block` elements of that axis. The parameters must have the axis.
+// Expands parameters of quantization in blocks to one per element: repeats each
+// parameter `block` times along `axis`, and cuts the axis to `extent`.
 Tensor RepeatBlocks(Tensor parameters, int axis, int64_t block,
                     const Dim& extent);
 
@@ -24,8 +24,8 @@ Tensor Dequantize(Tensor x, Tensor scale, Tensor zero_point);
 // be absent), and saturates to `type`.
 Tensor RoundToQuantized(Tensor scaled, Tensor zero_point, DType type);
 
-// Values quantized to u8, with a scale and zero point for which [min(x, 0),
-// max(x, 0)] maps to 0 … 255.
+// A tensor quantized to u8 at run time: its scale and zero point are chosen so
+// that 0 … 255 covers [min(x, 0), max(x, 0)].
 struct DynamicallyQuantized {
   Tensor values, scale, zero_point;
 };

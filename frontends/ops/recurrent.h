@@ -20,11 +20,11 @@
 
 namespace ember::ops {
 
-// Captures a value of the graph around the loop for use inside it.
+// Makes a value of the graph around the loop available in the loop's body.
 using Capture = std::function<Tensor(Tensor)>;
 using States = std::vector<Tensor>;
-// Returns the states after a step, followed by the step's output. iteration:
-// i64[], from 0; input: the step's slice.
+// Computes a step: returns the states after it, followed by its output.
+// iteration: i64[], from 0; input: the slice of the sequence for this step.
 using StepFunction =
     std::function<States(const Capture& capture, Tensor iteration, Tensor input,
                          const States& before)>;

@@ -11,7 +11,8 @@ namespace {
 
 Tensor Transposed(const Tensor& matrix) { return Transpose(matrix, {1, 0}); }
 
-// Returns gate number `index` of the gates [batch, gates H], as [batch, H].
+// Returns the part of the sums of all gates, [batch, gates H], that belongs to
+// gate number `index`, [batch, H].
 Tensor Gate(const Tensor& gates, int index, const Dim& size) {
   return SliceAxis(gates, 1, Dim(index) * size, size);
 }
@@ -58,7 +59,8 @@ States Step(CellKind kind, const Tensor& from_input, const States& states,
 States RunDirection(CellKind kind, Tensor x, bool is_backward,
                     const States& initial, const CellWeights& weights) {
   if (is_backward) x = Reverse(x, 0);
-  // The products of the inputs of all steps with W are computed as one product.
+  // FromInput multiplies the inputs of all steps by W in one product before the
+  // loop.
   States results = RunSteps(
       FromInput(x, weights), initial, true,
       [&](const Capture& capture, Tensor, Tensor step, const States& before) {

@@ -31,16 +31,16 @@ inline int StatesOf(CellKind kind) { return kind == CellKind::kLstm ? 2 : 1; }
 
 // The weights of one direction of one layer; biases may be absent.
 struct CellWeights {
-  // Weights of the input, [gates H, in], and of the state h, [gates H, H], or
-  // [gates H, P] if projected.
+  // `input`: weights of the layer's input, [gates H, in]. `hidden`: weights of
+  // the state h, [gates H, H], or [gates H, P] for a projected LSTM.
   Tensor input, hidden;
   Tensor input_bias, hidden_bias;  // [gates H]
   // Projection of h, [P, H]. Set only for a projected LSTM.
   Tensor projection;
 };
 
-// Computes one step. x: [batch, in]; states: [batch, H], except that h of a
-// projected LSTM is [batch, P].
+// Returns the states after one step of a cell. x: [batch, in]; states: [batch,
+// H] each, except that h of a projected LSTM is [batch, P].
 States RunCell(CellKind kind, const Tensor& x, const States& states,
                const CellWeights& weights);
 
@@ -48,12 +48,13 @@ struct StackResults {
   // Outputs of the last layer, [steps, batch, directions H]. The outputs of a
   // backward direction are in the order of the steps, too.
   Tensor output;
-  States last;  // Final states, [layers directions, batch, H] each.
+  // The states after the last step, [layers * directions, batch, H] each.
+  States last;
 };
 
-// Runs all layers. x: [steps, batch, in]; initial: each state, [layers
-// directions, batch, H]; weights: `directions` of them per layer. Results are
-// absent after an error.
+// Runs a stack of layers over all steps. x: [steps, batch, in]; initial: the
+// initial states, [layers * directions, batch, H] each; weights: `directions`
+// entries per layer. Results are absent after an error.
 StackResults RunRecurrentLayers(CellKind kind, Tensor x, const States& initial,
                                 std::span<const CellWeights> weights,
                                 int directions);

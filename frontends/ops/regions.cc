@@ -9,8 +9,8 @@ namespace {
 // Reshapes [regions] to [regions, 1, …] of rank `rank`.
 Tensor PerRegion(Tensor vector, int rank) { return AlongAxis(vector, 0, rank); }
 
-// Returns bool [regions, bins, extent]: true if the element of the axis is in
-// the bin.
+// Returns bool [regions, bins, extent] for one axis: true if the element
+// belongs to the bin. `first` and `last`: rounded corners of the regions.
 Tensor BinMembers(const Dim& extent, int64_t bins, Tensor first, Tensor last) {
   const DType type = first.dtype();
   graph::GraphBuilder& builder = first.builder();
@@ -22,8 +22,8 @@ Tensor BinMembers(const Dim& extent, int64_t bins, Tensor first, Tensor last) {
   return And(LessEqual(low, element), Less(element, high));
 }
 
-// Returns the largest member of each bin, for values [r, c, a, n] and members
-// [r, b, n].
+// Returns the largest element of each bin, [r, c, a, b], for values [r, c, a,
+// n] and members [r, b, n] (bool: element n belongs to bin b).
 Tensor LargestMember(Tensor values, Tensor members) {
   Tensor lowest = values.Like(-std::numeric_limits<double>::infinity());
   return Reduce(
@@ -42,7 +42,7 @@ Tensor Column(Tensor rows, int index) {
 }
 
 Tensor MaxRoiPool(Tensor x, Tensor rois, const RoiPoolSpec& spec) {
-  // The columns of `rois` are batch, x1, y1, x2, y2.
+  // Each row of `rois` is (image, x1, y1, x2, y2); `corner` reads one column.
   auto corner = [&](int column) {
     return RoundAway(Column(rois, column) * spec.scale);
   };
@@ -50,11 +50,11 @@ Tensor MaxRoiPool(Tensor x, Tensor rois, const RoiPoolSpec& spec) {
   Tensor columns = BinMembers(x.dim(3), spec.bins[1], corner(1), corner(3));
   Tensor maps = Gather(x, Cast(Column(rois, 0), DType::kI64), 0);
   Tensor pooled_rows =
-      // The shape is [r, c, w, p]: region, channel, column of the map, row of
-      // bins.
+      // Reduces the rows of the map first. The result is [r, c, w, p]: region,
+      // channel, column of the map, row of bins.
       LargestMember(Transpose(maps, {0, 1, 3, 2}), rows);
   Tensor y = LargestMember(Transpose(pooled_rows, {0, 1, 3, 2}), columns);
-  // The result is 0 for bins without elements.
+  // A bin without elements has the maximum -infinity, which becomes 0.
   auto is_empty = [](Tensor members) {
     return Not(Reduce(members, "maximum", {2}, false));
   };

@@ -17,13 +17,14 @@ namespace ember::ops {
 
 // Rounds to the nearest integer, halves away from zero.
 Tensor RoundAway(Tensor x);
-// Returns column `index` of rows [n, width], as [n].
+// Returns column `index` of a matrix [n, width], as [n].
 Tensor Column(Tensor rows, int index);
 
 struct RoiPoolSpec {
-  // Numbers of rows and columns of bins, at least 1 each.
+  // Number of rows of bins, and number of bins in a row, into which a region is
+  // divided. Both are at least 1.
   std::array<int64_t, 2> bins;
-  // Factor by which the regions' corners are multiplied.
+  // Factor that converts the regions' corners from the image to x.
   double scale = 1;
 };
 // Returns the largest element of each bin, [R, C, bins], 0 for bins without

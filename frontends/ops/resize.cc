@@ -28,8 +28,8 @@ Tensor ScaleOf(GraphBuilder& b, const ResizedAxis& axis) {
   return AsF64(b, axis.out) / AsF64(b, axis.in);
 }
 
-// Returns the exact length of the result minus one. The exact length is in *
-// scale, before it is rounded down to a whole number.
+// Returns in * scale - 1, the last position of the result if its extent were
+// not rounded down to a whole number; at least 1.
 Tensor LastPosition(GraphBuilder& b, const ResizedAxis& axis) {
   if (axis.scale && axis.in.is_constant() && axis.out.is_constant() &&
       axis.out != Dim(1)) {
@@ -52,8 +52,9 @@ Tensor SourcePositions(GraphBuilder& b, const ResizeSpec& spec,
   Tensor scale = ScaleOf(b, axis);
   Tensor half_pixel = (i + 0.5) / scale - 0.5;
   if (spec.fixed_point) {
-    // In fixed point, the positions must equal those of the other engines to
-    // the last bit, because that bit decides how halves round.
+    // Sums in fixed point are rounded, and the last bit of a position decides
+    // how a half is rounded. So positions are computed in f32, in the order of
+    // operations of other engines.
     Tensor narrow =
         (Cast(i, DType::kF32) + 0.5) / Cast(scale, DType::kF32) - 0.5;
     half_pixel = Cast((narrow + 0.5) - 0.5, DType::kF64);
@@ -88,7 +89,8 @@ Tensor SourcePositions(GraphBuilder& b, const ResizeSpec& spec,
   return Tensor(&b, nullptr);
 }
 
-// Clamps positions (f64, whole numbers) to indices within the axis.
+// Converts positions (f64, whole numbers) to indices, and clamps them to the
+// axis.
 Tensor ClampedIndices(GraphBuilder& b, Tensor positions, const Dim& extent) {
   Tensor last = AsF64(b, extent - Dim(1));
   return Cast(Maximum(Minimum(positions, last), 0), DType::kI64);
@@ -108,8 +110,8 @@ Tensor NearestPositions(GraphBuilder& b, const std::string& mode,
   return Tensor(&b, nullptr);
 }
 
-// True if resizing repeats every element `times` times, as nearest does for
-// whole scales with these modes.
+// True if resizing only repeats every element scale times. Nearest mode with a
+// whole scale does so for these coordinates and roundings.
 bool IsRepetition(const ResizeSpec& spec, const ResizedAxis& axis) {
   if (spec.mode != "nearest" || !axis.scale ||
       *axis.scale != std::floor(*axis.scale) || *axis.scale < 1 ||
@@ -123,8 +125,8 @@ bool IsRepetition(const ResizeSpec& spec, const ResizedAxis& axis) {
          (spec.coordinates == "half_pixel" && rounds);
 }
 
-// Returns the weight of an input element at `distance` (f64, 0 or more) from
-// the position.
+// Returns the weight of an input element for a result position that is
+// `distance` (f64, 0 or more) away, by the linear or cubic filter.
 Tensor FilterWeight(const ResizeSpec& spec, Tensor distance) {
   if (spec.mode == "linear") return Maximum(1.0 - distance, 0);
   const double a = spec.cubic_a;
@@ -147,7 +149,8 @@ Tensor FromFixedPoint(Tensor sum) {
   return Cast(Floor(Cast(sum, DType::kF64) / kFixedOne + 0.5), DType::kF32);
 }
 
-// Sums x at the sources times the weights.
+// Returns the sum over i of weights[i] * x[sources[i]], for each result
+// position along the axis.
 Tensor WeightedSum(GraphBuilder& b, const ResizeSpec& spec,
                    const ResizedAxis& axis, Tensor x,
                    const std::vector<Tensor>& weights,
@@ -163,22 +166,24 @@ Tensor WeightedSum(GraphBuilder& b, const ResizeSpec& spec,
   return spec.fixed_point ? FromFixedPoint(sum) : sum;
 }
 
-// Sets the weight of the elements before the first and after the last to 0.
+// Returns `weight` with 0 for sources that are not elements of the axis,
+// because they lie before its first or after its last element.
 Tensor InsideOnly(GraphBuilder& b, const ResizedAxis& axis, Tensor weight,
                   Tensor source) {
   Tensor inside = And(LessEqual(0, source), Less(source, AsF64(b, axis.in)));
   return Select(inside, weight, weight.Like(0));
 }
 
-// Interpolates with antialiasing where only the program knows the scale. The
-// window is then an axis of its own. Its extent is that of the widest window
-// that the sizes allow; the weights of elements out of reach are 0.
+// Interpolates with antialiasing if the scale is only known at run time. The
+// number of elements that a result reads is then open, so they form an axis of
+// their own. Its extent is the largest number that the sizes allow; elements
+// out of reach have the weight 0.
 Tensor InterpolateOpenWindow(GraphBuilder& b, const ResizeSpec& spec,
                              const ResizedAxis& axis, Tensor x,
                              Tensor positions) {
   const Dim support(spec.mode == "linear" ? 1 : 2);
-  // The scale is at least out / in, as out is rounded down. A filter that
-  // enlarges is not widened.
+  // A result reads elements up to support / scale away. The scale is at least
+  // out / in, as `out` is rounded down, and scales above 1 count as 1.
   const Dim reach =
       LargerOf(FloorDivide(axis.in * support, LargerOf(axis.out, Dim(1))),
                support) +
@@ -216,7 +221,8 @@ Tensor InterpolateOpenWindow(GraphBuilder& b, const ResizeSpec& spec,
 // elements around each position.
 Tensor Interpolate(GraphBuilder& b, const ResizeSpec& spec,
                    const ResizedAxis& axis, Tensor x, Tensor positions) {
-  // When shrinking with antialiasing, the filter is widened by the scale.
+  // Antialiasing widens the filter by 1 / scale if the axis shrinks, so that
+  // all elements count.
   double filter_scale = 1;
   if (spec.antialias) {
     if (!axis.scale) return InterpolateOpenWindow(b, spec, axis, x, positions);
@@ -291,8 +297,8 @@ Tensor ResizeAxes(ResizeSpec spec, const std::vector<ResizedAxis>& axes,
   spec.fixed_point = spec.antialias && DTypeByteSize(type) == 1;
   if (spec.mode != "nearest")
     x = Cast(x, type == DType::kF64 ? type : DType::kF32);
-  // The innermost axis is resized first, as in other engines. The order matters
-  // if each axis rounds.
+  // The innermost axis is resized first, as in other engines: if each axis
+  // rounds its results, the order changes them.
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     const bool unchanged = axis->in == axis->out &&
                            (!axis->scale || *axis->scale == 1) &&

@@ -23,13 +23,14 @@ struct ResizeSpec {
   std::string mode;  // Interpolation: nearest, linear or cubic.
   // ONNX's coordinate transformation: half_pixel, asymmetric, align_corners ….
   std::string coordinates;
-  // round_prefer_floor, floor …; and "simple", which is floor where the scale
-  // is at least 1, else ceil.
+  // Rounding of nearest mode: ONNX's round_prefer_floor, floor …; also
+  // "simple", which is floor if the scale is at least 1, else ceil.
   std::string nearest;
   double cubic_a = -0.75;
   bool exclude_outside = false;
   bool antialias = false;
-  // True if sums of 8-bit images are rounded as Pillow does; set by ResizeAxes.
+  // If true, 8-bit images are summed in fixed point and rounded after each
+  // axis, as Pillow does. ResizeAxes sets it.
   bool fixed_point = false;
   double extrapolation = 0;
 };
@@ -38,7 +39,9 @@ struct ResizedAxis {
   int axis = 0;
   Dim in;
   Dim out;
-  std::optional<double> scale;  // The scale, out / in, if it is a constant.
+  // The scale if it is constant. It may differ from out / in, as `out` is
+  // rounded.
+  std::optional<double> scale;
   Tensor dynamic_scale;         // The scale if it depends on data, f64[].
   Tensor crop_start, crop_end;  // f64[], for tf_crop_and_resize
 };

@@ -8,8 +8,9 @@
 namespace ember::ops {
 namespace {
 
-// One spatial axis of RoiAlign: each region has `bins` bins along it; in each
-// bin the feature map is sampled at `grid` evenly spaced positions.
+// One spatial axis of RoiAlign. Along it each region is divided into `bins`
+// bins, and the feature map is sampled at `grid` evenly spaced positions of
+// each bin.
 struct BinAxis {
   Dim extent;    // Extent of the feature map.
   Dim bins;      // number per region
@@ -80,8 +81,9 @@ SampleCorners CornersAt(const BinAxis& axis, Tensor position) {
   return corners;
 }
 
-// The corner elements of all samples of a bin, which are looked up one by one.
-// It is used for a fixed number of samples.
+// The elements that the samples of a bin read along one axis: two neighbours
+// (corners) per sample, with their weights. It is used if the number of samples
+// is fixed.
 struct CornerList {
   // Index of each corner along the axis, i64 [regions, bins, corners].
   Tensor index;
@@ -100,15 +102,15 @@ CornerList ListCorners(const BinAxis& axis, int64_t samples) {
   return list;
 }
 
-// Returns the pooled regions, [regions, bins of y, bins of x, channels], from
-// lists of corners.
+// Returns the pooled regions, [regions, bins of y, bins of x, channels], if the
+// number of samples is fixed: gathers the corners of all samples.
 Tensor PoolListedCorners(const RoiAlignSpec& spec, Tensor x, Tensor batch,
                          const BinAxis axes[2]) {
   const int64_t samples = spec.samples;
   const CornerList by_y = ListCorners(axes[0], samples);
   const CornerList by_x = ListCorners(axes[1], samples);
-  // Each row holds the channels of a pixel; the rows of all images of the batch
-  // are numbered consecutively.
+  // The map becomes a matrix for the gather: each row holds the channels of a
+  // pixel, and the pixels of all images are numbered consecutively.
   Tensor rows = Reshape(Transpose(x, {0, 2, 3, 1}),
                         {x.dim(0) * x.dim(2) * x.dim(3), x.dim(1)});
   Tensor row = AlongAxis(batch, 0, 5) * DimScalar(x.builder(), x.dim(2)) +
@@ -123,16 +125,16 @@ Tensor PoolListedCorners(const RoiAlignSpec& spec, Tensor x, Tensor batch,
          static_cast<double>(samples * samples);
 }
 
-// The weights of the map's elements along one axis, if the number of samples
-// depends on the region. The weights are the same for every row (or column) of
-// the map, so the sum over samples becomes a sum over elements. An element's
-// weight is the sum of the weights that samples near it give it. If there are
-// several samples, they are at least half an element apart, so only a few
-// samples are near an element.
+// The weights of the map's elements along one axis, used if the number of
+// samples depends on the region. An element's weight in a bin is the sum of the
+// weights that the samples near it give it. It is the same for every row (or
+// column) of the map, so the sum over samples becomes a sum over elements.
+// Samples, if there are several, are at least half an element apart, so only a
+// few are near an element.
 struct ElementWeights {
   Tensor sum;  // [regions, bins, elements]
-  // Largest and smallest weight among the samples that have the element as a
-  // corner; -1 and 2 if there is none.
+  // Largest and smallest weight that a sample of the bin gives to the element;
+  // -1 and 2 if no sample reads it. They are for bins that are maxima.
   Tensor largest, smallest;
   // True if some sample of the bin lies outside of the map, [regions, bins].
   Tensor outside;
@@ -147,7 +149,8 @@ ElementWeights WeighElements(const BinAxis& axis) {
   Tensor bin = PerRegion(axis.bin, 4);
   Tensor grid = PerRegion(axis.grid, 4);
   Tensor start = PerRegion(axis.start, 4) + number * bin;
-  // The first sample that can be near the element, but not below sample 0.
+  // For each element, kNearSamples samples are tested. `first` is the first
+  // sample that can be near the element, at least 0.
   Tensor first = Floor((element - 2.0 - start) * grid / bin - 1.5);
   first = Maximum(Minimum(first, grid - static_cast<double>(kNearSamples)), 0);
   Tensor sample =
@@ -170,7 +173,8 @@ ElementWeights WeighElements(const BinAxis& axis) {
                            pick(is_high, at.high_weight, -1), Opcode::kMaximum);
   weights.smallest = reduce("minimum", pick(is_low, at.low_weight, 2),
                             pick(is_high, at.high_weight, 2), Opcode::kMinimum);
-  // A sample is outside if one of the two outermost samples is.
+  // Some sample lies outside of the map exactly if the first or the last one
+  // does.
   auto is_outside = [&](Tensor position) {
     return Or(Less(position, -1), Less(ExtentScalar(axis), position));
   };
@@ -208,7 +212,8 @@ Tensor LargestWeighted(Tensor maps, const ElementWeights& y,
   };
   Tensor largest = Maximum(pool(y.largest, x.largest, false),
                            pool(y.smallest, x.smallest, true));
-  // Samples outside the map count as 0; bins without samples are 0.
+  // A sample outside of the map counts as 0 in the maximum, and so does a bin
+  // without samples.
   Tensor outside = Or(Unsqueeze(y.outside, {2}), Unsqueeze(x.outside, {1}));
   Tensor at_least_zero =
       Or(Unsqueeze(outside, {1}),
@@ -227,7 +232,8 @@ Tensor PoolElements(const RoiAlignSpec& spec, Tensor x, Tensor batch,
     return LargestWeighted(is_single ? x : Gather(x, batch, 0), y_weights,
                            x_weights);
   }
-  // The regions of a single map are pooled by one product of matrices.
+  // If all regions are in one image, the pooling is a single product of
+  // matrices; otherwise the image of each region is gathered first.
   Tensor rows =
       is_single
           ? Contract(y_weights.sum, Squeeze(x, {0}), "rph,chw->rcpw")
@@ -241,7 +247,7 @@ Tensor PoolElements(const RoiAlignSpec& spec, Tensor x, Tensor batch,
 
 Tensor RoiAlign(Tensor x, Tensor rois, Tensor batch, const RoiAlignSpec& spec) {
   BinAxis axes[2];
-  // The columns of `rois` are x1, y1, x2, y2; the axes are y, then x.
+  // Axis 0 is y and axis 1 is x, but the columns of `rois` are x1, y1, x2, y2.
   for (int i = 0; i < 2; ++i) {
     axes[i] = MakeBinAxis(spec, x.dim(2 + i), spec.bins[static_cast<size_t>(i)],
                           Column(rois, 1 - i), Column(rois, 3 - i));
@@ -251,13 +257,13 @@ Tensor RoiAlign(Tensor x, Tensor rois, Tensor batch, const RoiAlignSpec& spec) {
              : PoolElements(spec, x, batch, axes);
 }
 
-// Returns the mean of each bin of a region; each bin reads a channel of its
+// Returns the mean of each bin of a region. Each bin reads a channel of its
 // own.
 Tensor PositionSensitivePool(Tensor x, Tensor rois,
                              const PositionSensitiveSpec& spec) {
   const int64_t bins = spec.bins;
-  // Returns bool [R, bins, extent]: true if the element of the axis is in the
-  // bin.
+  // Returns float [R, bins, extent] for an axis: 1 if the element belongs to
+  // the bin.
   const auto members = [&](int axis, int first, int last) {
     const auto corner = [&](int column) {
       const Tensor at = Column(rois, column);
@@ -290,7 +296,8 @@ Tensor PositionSensitivePool(Tensor x, Tensor rois,
       Gather(Reshape(x, {x.dim(0), Dim(spec.channels), Dim(bins), Dim(bins),
                          x.dim(2), x.dim(3)}),
              Cast(Column(rois, 0), DType::kI64), 0);
-  // Sums over the rows of a bin, then over its columns.
+  // A bin is a rectangle, so its sum is computed over its rows first, then over
+  // its columns.
   const Tensor by_rows =
       Reduce(maps * Unsqueeze(rows, {1, 3, 5}), "sum", {4}, /*keep=*/false);
   const Tensor sums =

@@ -16,9 +16,10 @@
 namespace ember::ops {
 
 struct RoiAlignSpec {
-  // Numbers of rows and columns of bins, at least 1 each.
+  // Number of rows of bins, and number of bins in a row, into which a region is
+  // divided. Both are at least 1.
   std::array<int64_t, 2> bins = {1, 1};
-  // Factor by which the regions' corners are multiplied.
+  // Factor that converts the regions' corners from the image to x.
   double scale = 1;
   // Number of samples along each axis of a bin. 0 means one sample per element
   // that the bin covers.
@@ -36,7 +37,8 @@ struct RoiAlignSpec {
 Tensor RoiAlign(Tensor x, Tensor rois, Tensor batch, const RoiAlignSpec& spec);
 
 struct PositionSensitiveSpec {
-  // Number of rows of bins, which is also the number of columns.
+  // Number of rows of bins into which a region is divided, and number of bins
+  // in a row.
   int64_t bins = 1;
   int64_t channels = 1;  // Number of channels of the result.
   double scale = 1;

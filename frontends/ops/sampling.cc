@@ -20,8 +20,9 @@ Tensor Reflect(Tensor x, Tensor low, Tensor high) {
   return low + Minimum(phase, range * 2.0 - phase);
 }
 
-// One spatial axis of a sample. `size` is its extent as a float; `low` and
-// `high` are the positions at which "reflection" reflects.
+// One spatial axis of the image. `size` is its extent as a float. `low` and
+// `high` are the positions at which positions outside are reflected, if the
+// padding is "reflection".
 struct GridAxis {
   Dim extent;
   Tensor size;
@@ -39,17 +40,18 @@ GridAxis MakeGridAxis(graph::GraphBuilder& builder, const Dim& extent,
   return axis;
 }
 
-// Converts positions in [-1, 1] to positions in elements, and moves them into
-// the image if the padding requires it.
+// Converts normalized positions, in [-1, 1] within the image, to positions in
+// elements. Padding "border" and "reflection" move positions outside into the
+// image.
 Tensor Position(const GridSampleSpec& options, const GridAxis& axis,
                 Tensor normalized) {
   Tensor x = options.align_corners
                  ? (normalized + 1.0) * 0.5 * (axis.size - 1.0)
                  : ((normalized + 1.0) * axis.size - 1.0) * 0.5;
   if (options.mode == "nearest") x = Round(x);
-  // The cubic mode reads more than the two neighbours. From a position outside
-  // it may read elements inside, so the position is not moved to the border;
-  // Taps moves each element that is read to the border instead.
+  // Cubic interpolation reads four elements per axis, so from a position
+  // outside it may still read elements inside. The position is therefore not
+  // moved to the border; Taps moves each element that is read instead.
   if (options.padding == "border" && options.mode != "cubic")
     return Maximum(Minimum(x, axis.size - 1.0), 0);
   if (options.padding == "reflection") {
@@ -72,12 +74,13 @@ Tensor TapWeight(const std::string& mode, Tensor distance) {
 }
 
 struct Tap {
-  Tensor index;   // Index of the element, i64, in the range of the axis.
+  Tensor index;   // Index of the element, i64. It is always within the axis.
   Tensor weight;  // absent: 1
 };
 
-// Returns the elements of one axis around each position, with their weights.
-// With the padding "zeros" elements outside have the weight 0.
+// Returns the elements along one axis that the interpolation reads around each
+// position, with their weights. If the padding is "zeros", elements outside
+// have the weight 0.
 std::vector<Tap> Taps(const GridSampleSpec& options, const GridAxis& axis,
                       Tensor position) {
   const int first = options.mode == "cubic" ? -1 : 0;
@@ -135,13 +138,14 @@ Tensor SumTaps(Tensor flat_x, const std::vector<std::vector<Tap>>& taps,
   return sum;
 }
 
-// Returns `extent` evenly spaced coordinates in [-1, 1]. The ends -1 and 1 are
-// the middles of the outer elements (align_corners), or their borders.
+// Returns the normalized coordinates of `extent` elements. -1 and 1 are the
+// middles of the first and the last element (align_corners), or their outer
+// borders.
 Tensor NormalizedCoordinates(GraphBuilder& builder, const Dim& extent,
                              bool align_corners, DType type) {
   Tensor i = IotaVector(builder, extent, type);
   Tensor size = Cast(DimScalar(builder, extent), type);
-  // If align_corners is set, a single element is at 0, the middle.
+  // A single element is at 0, the middle, also if align_corners is set.
   if (align_corners)
     return i * 2.0 / Maximum(size - 1.0, 1) - Minimum(size - 1.0, 1);
   return (i * 2.0 + 1.0) / size - 1.0;
@@ -170,7 +174,7 @@ Tensor GridSample(Tensor x, Tensor positions, const GridSampleSpec& spec) {
   for (int i = 0; i < spatial; ++i) {
     const GridAxis& axis = axes.emplace_back(
         MakeGridAxis(builder, x.dim(i + 2), type, spec.align_corners));
-    // A position has the coordinate of the last axis first.
+    // The coordinates of a position begin with that of the last axis.
     Tensor coordinate =
         Squeeze(SliceAxis(flat_grid, 2, Dim(spatial - 1 - i), Dim(1)), {2});
     taps.push_back(Taps(spec, axis, Position(spec, axis, coordinate)));
@@ -224,21 +228,23 @@ Tensor ColumnsToImage(Tensor x, const Shape& image, const Window& window) {
                     x.dim(1).ToString());
     return x;
   }
-  // The columns [N, C * window, L] are rearranged to [N, positions…, C *
-  // window].
+  // The transposed convolution below expects the columns x [N, C * window, L]
+  // as [N, positions…, C * window].
   Shape positions{x.dim(0)};
   Shape high;
   for (size_t i = 0; i < rank; ++i) {
     const Dim room = image[i] + window.low[i] + window.high[i] -
                      Dim(window.Reach(static_cast<int>(i)));
     positions.push_back(FloorDivide(room, Dim(window.strides[i])) + Dim(1));
-    // Elements of the image that no window covers, after the last one, are 0.
+    // If the last windows do not reach the end of the image, the rest of it is
+    // 0. So less is cut off at the end of the result.
     high.push_back(window.high[i] - Modulo(room, Dim(window.strides[i])));
   }
   positions.push_back(x.dim(1));
   Tensor columns = Reshape(Transpose(x, {0, 2, 1}), positions);
-  // The weights [window…, C * window, 1] are 1 where the position in the window
-  // is the one whose element the channel holds, else 0.
+  // Each channel of the columns holds one element of the window. The weights
+  // [window…, C * window, 1] put it at its position: they are 1 there, and 0
+  // elsewhere.
   Shape weights(window.kernel.begin(), window.kernel.end());
   Tensor element = Reshape(IotaVector(builder, Dim(elements), DType::kI64),
                            {Dim(elements), Dim(1), Dim(1)});

@@ -15,9 +15,9 @@
 
 namespace ember::ops {
 
-// Returns the place of a bound plus `shift` (0 or 1), at least 0 and at most
-// the extent. A slice that runs backward ends after a place, so it needs a
-// shift of 1.
+// Returns the position to which a bound refers, plus `shift` (0 or 1), clamped
+// to 0 … extent. Slices with a negative step use a shift of 1, because they end
+// after a position.
 graph::Dim ClampedBound(const graph::Dim& bound, const graph::Dim& extent,
                         int64_t shift = 0);
 

@@ -24,16 +24,16 @@ Tensor Polynomial(Tensor x, std::span<const double> highest_first) {
   return sum;
 }
 
-// Returns 1 - erf(x) for x >= 2, by the continued fraction exp(-x²) / sqrt(pi)
-// / (x + (1/2) / (x + 1 / (x + (3/2) / …))).
+// Returns erfc(x) = 1 - erf(x) for x >= 2, by the continued fraction exp(-x²) /
+// sqrt(pi) / (x + (1/2) / (x + 1 / (x + (3/2) / …))).
 Tensor TailOfErf(Tensor x) {
   Tensor fraction = x;
   for (int k = 60; k > 0; --k) fraction = x + 0.5 * k / fraction;
   return Exp(-(x * x)) / (fraction * std::sqrt(M_PI));
 }
 
-// Returns x minus the nearest whole number, which is exact. With the next lower
-// one a tiny negative x would be lost.
+// Returns the distance of x from the nearest whole number, which is exact. The
+// distance from the floor would round to 1 for a tiny negative x.
 Tensor FromNearest(Tensor x) { return x - Round(x); }
 
 Tensor ErfcOfDouble(Tensor x) {
@@ -41,10 +41,10 @@ Tensor ErfcOfDouble(Tensor x) {
   return Select(Less(2, x), TailOfErf(large), 1.0 - Erf(x));
 }
 
-// Returns exp(-a²) P(1 / a²) / a with a = |x|, where |x| > 1; another
-// polynomial serves from 2 on. The square of the leading bits of `a` is exact,
-// and a second exponential has the rest. So the error of the square is not
-// multiplied.
+// Returns erfc(x) for f32, from exp(-a²) P(1 / a²) / a with a = |x| where a >
+// 1; the polynomial P is another one from 2 on. a² is split into the square of
+// the leading bits of `a`, which is exact, and the rest, each with its own
+// exponential. So a rounding error of the square is not magnified.
 Tensor ErfcOfSingle(Tensor x) {
   static constexpr double kNear[] = {
       2.326819970068386e-2,  -1.387039388740657e-1, 3.687424674597105e-1,
@@ -78,8 +78,8 @@ Tensor InverseOfErf(Tensor x) {
   const Tensor w = -Log1p(-(x * x));
   Tensor y = x * Select(Less(w, 5), Polynomial(w - 2.5, kNear),
                         Polynomial(Sqrt(w) - 3.0, kFar));
-  // Newton's method improves y. Where |x| is near 1 the error is computed from
-  // 1 - |x|, which is exact there.
+  // Newton's method improves y, the approximation of the inverse. From |x| =
+  // 0.5 on the error is computed from 1 - |x|, which is exact there, and erfc.
   const Tensor near = Less(Absolute(x), 0.5);
   const Tensor side = Select(Less(x, 0), x.Like(-1), x.Like(1));
   for (int step = 0; step < 2; ++step) {

@@ -24,11 +24,12 @@ Tensor Matrix(const Tensor& like, const std::vector<double>& values,
   return Cast(constant(DType::kF64, values), like.dtype());
 }
 
-// Returns the matrix Q, [N, K, K]: Q_ii = Σ r_ji², Q_ij = -r_ji r_ij, where
-// r_ij is the probability of class i against class j.
+// Returns the matrix Q of the quadratic form pᵀQp that CouplePairs minimises,
+// [N, K, K]: Q_ii = Σ r_ji², Q_ij = -r_ji r_ij, where r_ij is the probability
+// of class i against class j.
 Tensor CouplingMatrix(Tensor probability, int64_t classes) {
-  // The table has the probabilities of all pairs, then their complements 1 - p,
-  // then a 0 for the diagonal.
+  // `all` has the probabilities of all pairs, then their complements 1 - p,
+  // then a 0, from which the matrix of r_ij (with a diagonal of 0) is gathered.
   const std::vector<ClassPair> pairs = PairsOf(classes);
   const auto count = static_cast<int64_t>(pairs.size());
   Tensor zero = Broadcast(probability.Like(0), {probability.dim(0), Dim(1)});
@@ -58,7 +59,8 @@ Tensor CouplingMatrix(Tensor probability, int64_t classes) {
 
 Tensor ApplyKernel(const Kernel& kernel, Tensor x, Tensor vectors) {
   if (kernel.type == Kernel::kRbf) {
-    // The differences are computed first, as |x|² - 2xv + |v|² would cancel.
+    // The RBF kernel uses |x - v|². It is computed from the differences,
+    // because |x|² - 2xv + |v|² would cancel.
     Tensor difference = Unsqueeze(x, {1}) - vectors;
     Tensor square = Reduce(difference * difference, "sum", {2}, false);
     return Exp(square * -kernel.gamma);
@@ -115,16 +117,17 @@ Tensor PairVotes(Tensor scores, int64_t classes) {
                   "np,pk->nk");
 }
 
-// Minimises pᵀQp over probabilities by cyclic descent; rows that are accurate
-// enough do not change. It converges in a few sweeps: more than kSweeps were
-// never seen to change a result.
+// Minimises pᵀQp over the probabilities p, one class after the other, for
+// kSweeps sweeps. Rows whose error is small enough do not change any more. More
+// sweeps were never seen to change a result.
 Tensor CouplePairs(Tensor probabilities, int64_t classes) {
   constexpr int kSweeps = 8;
   const double tolerance = 0.005 / static_cast<double>(classes);
   Tensor q = CouplingMatrix(probabilities, classes);
   Tensor row = IotaVector(q.builder(), Dim(classes), DType::kI64);
   Tensor identity = Cast(Equal(Unsqueeze(row, {1}), row), q.dtype());
-  // A step along class i adds a multiple of row i to (Qp, p).
+  // The descent keeps Qp and p side by side. A step for class i changes both by
+  // a multiple of row i of `rows`: Q and the identity side by side.
   Tensor rows = Concat({q, Broadcast(identity, q.shape())}, 2);
   const auto column = [](Tensor x, int64_t i) {
     return SliceAxis(x, 1, Dim(i), Dim(1));

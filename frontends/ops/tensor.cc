@@ -101,8 +101,8 @@ Tensor SliceAxis(Tensor a, int axis, const Dim& start, const Dim& size,
   const Dim least = start + size;
   if (step == 1 && least.is_constant() && !a.dim(axis).is_constant() &&
       a.dim(axis).LowerBound().value_or(0) < least.constant()) {
-    // If it is known only at run time whether an open dim is large enough for
-    // the slice, the program checks the dim.
+    // An open dim may be too small for the slice. The program then checks at
+    // run time that it is at least `least`.
     Shape checked = a.shape();
     const auto place = static_cast<size_t>(axis < 0 ? axis + a.rank() : axis);
     checked[place] = Maximum(checked[place], least);

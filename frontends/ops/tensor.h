@@ -29,8 +29,9 @@ using tensor::Opcode;
 
 inline constexpr int kMaxRank = 16;
 
-// A value of a format that is no tensor. The frontend that has such values
-// defines it (frontends/onnx/node/sequence.h).
+// A value that is no tensor (sequence, optional or map). The frontend of the
+// format that has such values defines the struct
+// (frontends/onnx/node/sequence.h).
 struct SequenceValue;
 
 class Tensor {
@@ -67,7 +68,7 @@ class Tensor {
   // Returns the value if it is no tensor but a sequence or an optional; else
   // null.
   const SequenceValue* sequence() const { return sequence_.get(); }
-  // Returns a number as a scalar of the type of this tensor.
+  // Returns `value` as a scalar of the same element type as this tensor.
   Tensor Like(double value) const {
     return {builder_, builder_->Scalar(value, dtype())};
   }
@@ -91,8 +92,8 @@ EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_OPS_UNARY)
 #undef EMBER_OPS_UNARY
 inline Tensor operator-(Tensor a) { return Negate(a); }
 
-// Defines a binary operator for two tensors, and for a tensor and a number. The
-// number becomes a scalar of the tensor's type.
+// Defines a function for a binary instruction. Its operands are two tensors, or
+// a tensor and a number, which becomes a scalar of the tensor's type.
 #define EMBER_OPS_BINARY(name, opcode)           \
   inline Tensor name(Tensor a, Tensor b) {       \
     return Binary(Opcode::opcode, a, b);         \
@@ -146,8 +147,8 @@ Tensor Contract(Tensor a, Tensor b, std::string_view spec);
 Tensor MatMul(Tensor a, Tensor b);
 Tensor Softmax(Tensor a, int axis);
 
-// Applies any operator of the graph by its name. Apply returns the first
-// result, ApplyAll all results (none after an error).
+// Apply and ApplyAll add any operator of the graph by its name. Apply returns
+// the first result, ApplyAll all results (none after an error).
 Tensor Apply(std::string_view name, const std::vector<Tensor>& operands,
              graph::Attributes attributes);
 std::vector<Tensor> ApplyAll(std::string_view name,

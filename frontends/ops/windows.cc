@@ -43,9 +43,10 @@ void ExtendToCeil(const Shape& spatial, Window& window) {
     const Dim stride(window.strides[i]);
     const Dim padded = spatial[i] + window.low[i];
     const Dim base = padded - Dim(window.Reach(i));
-    // The last window starts where the strides have used up the padded input,
-    // or at the input's last element, whichever is first. Both are quotients by
-    // the stride, so comparing the dividends may decide which one is first.
+    // Number of the last window: the first one that uses up the padded input,
+    // but no window may start after the input's last element. Both numbers are
+    // quotients by the stride, so comparing the dividends may decide which one
+    // is smaller.
     const Dim used_up = base + window.high[i] + stride - Dim(1);
     const Dim last_element = padded - Dim(1);
     const DimRange difference = RangeOf(used_up - last_element);
@@ -54,8 +55,8 @@ void ExtendToCeil(const Shape& spatial, Window& window) {
                          ? FloorDivide(used_up, stride)
                          : SmallerOf(FloorDivide(used_up, stride),
                                      FloorDivide(last_element, stride));
-    // A padding from `least` to least + stride - 1 fits exactly the windows 0 …
-    // last.
+    // The windows 0 … last fit if the padding at the end is from `least` to
+    // least + stride - 1.
     const Dim least = last * stride - base;
     const Dim high =
         LargerOf(SmallerOf(window.high[i], least + stride - Dim(1)), least);

@@ -24,8 +24,8 @@ struct Window {
   std::vector<int64_t> dilations;
   graph::Shape low;   // padding before
   graph::Shape high;  // padding after
-  // The part of the padding `high` that ExtendToCeil added so that the last,
-  // partial window exists.
+  // The part of `high` that ExtendToCeil added so that a last, partial window
+  // fits.
   graph::Shape ceil_extra;
 
   int rank() const { return static_cast<int>(kernel.size()); }

@@ -33,7 +33,8 @@ TEST(Formats, RowsAreWhole) {
 }
 
 TEST(Formats, ExtensionsForMessages) {
-  // The text has each format's usual extension: ".onnx, .tflite or .prototxt".
+  // Checks that the text lists each format's usual extension, in the order of
+  // the formats: ".onnx, .tflite or .prototxt".
   const std::string text = ExtensionsText();
   size_t end = 0;
   for (const Format* format : Formats()) {
@@ -66,7 +67,8 @@ TEST(Formats, FilesOfFolders) {
   const std::string other =
       MadeFile(root / "b.mlpackage" / "Data" / "m" / "other.mlmodel");
   EXPECT_EQ(FileOfModel((root / "b.mlpackage").string()), other);
-  // A folder without a model, and a file, are returned unchanged.
+  // The path of a folder without a model, of a file, or of nothing is returned
+  // unchanged.
   EXPECT_EQ(FileOfModel(root.string()), root.string());
   EXPECT_EQ(FileOfModel(saved), saved);
   EXPECT_EQ(FileOfModel("not there"), "not there");

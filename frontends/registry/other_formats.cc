@@ -7,8 +7,8 @@
 namespace ember::frontends {
 namespace {
 
-// A text file is recognised by words that occur in this many bytes at its
-// front.
+// Number of bytes at the front of a file in which Contains looks for a word
+// that identifies a text format.
 constexpr size_t kFront = size_t{1} << 16;
 
 bool Contains(std::string_view contents, std::string_view word) {

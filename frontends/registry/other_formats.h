@@ -15,14 +15,15 @@
 namespace ember::frontends {
 
 struct OtherFormat {
-  std::string_view title;   // For example "a GGUF file (llama.cpp)".
+  // Name of the format for messages, such as "a GGUF file (llama.cpp)".
+  std::string_view title;
   std::string_view advice;  // "export …"
   bool (*sniff)(std::string_view contents, std::string_view path);
 };
 
 std::span<const OtherFormat> OtherFormats();
 
-// Returns the format of a file; null if it is none of these.
+// Returns the row of OtherFormats that recognises the file; null if none does.
 const OtherFormat* FindOtherFormat(std::string_view contents,
                                    std::string_view path);
 

@@ -25,7 +25,8 @@ Status WrongKey(std::string_view key, std::string_view expected) {
                               "': expected " + std::string(expected));
 }
 
-// The keys of an object. A value null is the same as none.
+// Reads the values of a JSON object by key, with types checked. A null value
+// counts as a missing key.
 class Keys {
  public:
   explicit Keys(const json& object) : object_(object) {}
@@ -270,7 +271,8 @@ Status ReadOptions(const Keys& keys, ModelConfig& config) {
   ModelOptions& options = config.options;
   const Architecture& architecture = *options.architecture;
   options.name = std::string(architecture.name);
-  // The elements of a pair are half a head apart in all of these models.
+  // In all of these models a rotary pair consists of elements that are half a
+  // head apart, whatever order GGUF uses.
   options.positions = architecture.positions == Positions::kLearned
                           ? Positions::kLearned
                           : Positions::kRotaryHalves;

@@ -11,8 +11,8 @@
 namespace ember::safetensors {
 namespace {
 
-// An index of shards is recognised by a word that occurs in this many bytes at
-// its front.
+// Number of bytes at the front of a JSON file in which the key "weight_map",
+// which identifies an index of shards, is looked for.
 constexpr size_t kFront = size_t{1} << 16;
 
 bool IsIndex(std::string_view contents) {

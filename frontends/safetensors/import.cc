@@ -115,7 +115,9 @@ StatusOr<graph::Graph> ImportRead(const Model& model,
   frontends::MetadataCollector metadata("safetensors");
   metadata.Add("architecture", model.config.options.architecture->hf_class);
   metadata.AddInteger("context_length", model.config.options.context);
-  // Factors for long contexts depend on the length of the state.
+  // `fixed_context` says that the length of the state must not change during a
+  // run, because it decides which rotary factors apply: those for long
+  // contexts, or the others.
   if (!model.config.long_factors.empty())
     metadata.AddInteger("fixed_context", 1);
   graph.set_metadata(std::move(metadata).Take());

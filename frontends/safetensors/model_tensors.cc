@@ -17,7 +17,8 @@ using ops::Shape;
 using ops::SliceAxis;
 using ops::Tensor;
 
-// Returns the name of an expert's tensor.
+// Returns the stored name of one expert's tensor: `pattern` with the expert's
+// number in place of '#'.
 std::string OfExpert(const std::string& pattern, size_t expert) {
   std::string name = pattern;
   name.replace(name.find('#'), 1, std::to_string(expert));

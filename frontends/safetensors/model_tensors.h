@@ -23,7 +23,7 @@ namespace ember::safetensors {
 
 class HubTensors : public language_models::TensorSource {
  public:
-  // `files` have different tensors.
+  // `files`: the model's shards. Each tensor is in one of them.
   HubTensors(const ModelConfig& config,
              const std::vector<SafetensorsFile>& files);
 

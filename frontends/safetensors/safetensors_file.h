@@ -29,7 +29,8 @@
 namespace ember::safetensors {
 
 struct StoredTensor {
-  // Nullopt for a type that has no DType; `type_name` has the file's name.
+  // Element type; nullopt if Ember has no such type. `type_name`: the type's
+  // name in the file.
   std::optional<DType> type;
   std::string type_name;
   std::vector<int64_t> dims;

@@ -5,8 +5,8 @@
 namespace ember::safetensors {
 namespace {
 
-// Names without ".weight" and ".bias". '%' is the number of the layer, '#' that
-// of an expert.
+// A tensor's names in GGUF and in Hugging Face's files, without ".weight" and
+// ".bias". '%' is the number of the layer, '#' that of an expert.
 struct NameRow {
   std::string_view name;  // in GGUF
   std::string_view stored;
@@ -73,7 +73,7 @@ constexpr NameRow kLfm2Rows[] = {
     {"blk.%.ffn_down", "layers.%.feed_forward.w2"},
 };
 
-// The names of most decoders.
+// Names that most decoder architectures share.
 constexpr NameRow kCommonRows[] = {
     {"token_embd", "embed_tokens"},
     {"output_norm", "norm"},

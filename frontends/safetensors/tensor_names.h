@@ -16,15 +16,18 @@
 
 namespace ember::safetensors {
 
-// The step that makes the expected tensor of a stored one.
+// The change by which a stored tensor becomes the tensor that the graph builder
+// expects.
 enum class Change : uint8_t {
   kNone,
-  kTranspose,  // The stored matrix is [columns, rows].
-  kAddOne,     // The factor is 1 more than the stored number.
-  kSqueeze,    // The stored tensor has dims of 1, which are dropped.
-  // Rows of queries, keys and values are stored for each group of heads.
+  kTranspose,  // The stored matrix is [columns, rows] and is transposed.
+  kAddOne,     // 1 is added to the stored factors (of norms).
+  kSqueeze,    // Dims of 1 in the stored shape are dropped.
+  // Rows of queries, keys and values, which are stored group of heads by group,
+  // are reordered: first all queries, then the keys, then the values.
   kUngroup,
-  // There is one tensor for each expert; the name has '#' for its number.
+  // Tensors of the single experts, whose names have '#' for the expert's
+  // number, are stacked to one.
   kStack,
 };
 

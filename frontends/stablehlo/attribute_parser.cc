@@ -139,8 +139,8 @@ StatusOr<Attribute> AttributeParser::ParseNumber() {
 StatusOr<Attribute> AttributeParser::ParseDense() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("dense"));
   if (!lexer_.Peek().Is("<")) return lexer_.ExpectedError("'<'");
-  // The type follows the values, so the parser skips the values, reads the
-  // type, and then reads the values.
+  // The type, which is needed to read the values, comes after them. The parser
+  // therefore skips the values, reads the type, and then returns to the values.
   MlirLexer values = lexer_;
   values.Next();
   EMBER_RETURN_IF_ERROR(lexer_.SkipBalanced().status());
@@ -231,8 +231,8 @@ StatusOr<Attribute> AttributeParser::ParseConvolutionDims() {
   for (const Part& part : kParts) {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
     int64_t first = -1, second = -1, at = 0;
-    // Position in the list of each spatial dim, by the number of the spatial
-    // dim.
+    // For each number of a spatial dim: the position in the list, for example 1
+    // for dim 0 in [b, 0, 1, f].
     std::map<int64_t, int64_t> spatial;
     do {
       const Token token = lexer_.Peek();
@@ -445,7 +445,8 @@ StatusOr<Attribute> AttributeParser::ParseLoose() {
   return IntegersAttribute(std::move(values));
 }
 
-// {-# dialect_resources: { builtin: { name: "0x…" } }, … #-}
+// Parses the section of resources: {-# dialect_resources: { builtin: { name:
+// "0x…" } }, … #-}.
 Status AttributeParser::ParseResources(Module& module) {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("{-#"));
   while (!lexer_.Accept("#-}")) {

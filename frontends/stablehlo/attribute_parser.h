@@ -50,7 +50,7 @@ class AttributeParser {
   Status CheckNamed(const Extent& extent);
 
  private:
-  // Increases the nesting depth of values during its lifetime.
+  // A scope guard that counts a level of nested values while it exists.
   class Deeper {
    public:
     explicit Deeper(int& depth) : depth_(++depth) {}

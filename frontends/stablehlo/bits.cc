@@ -142,7 +142,8 @@ void ImportBitcastConvert(OperationContext& c) {
   const Tensor places =
       Cast(IotaAlong(c.builder(), Dim(parts), last, x.rank()), DType::kU64) *
       static_cast<double>(from_bits);
-  // The parts have no bits in common, so that their sum is their union.
+  // The shifted parts of a wide number have no bits in common, so the sum joins
+  // them like a bitwise or.
   const Tensor whole = Reduce(Binary(Opcode::kShiftLeft, WideBits(x), places),
                               "sum", {last}, false);
   c.SetResult(Bitcast(Cast(whole, UnsignedOf(to)), to));

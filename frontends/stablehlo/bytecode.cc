@@ -77,17 +77,17 @@ class BytecodeReader {
   }
 
  private:
-  // An operation without its regions.
+  // The fields of an encoded operation that precede its regions.
   struct Header {
     Operation operation;
     std::vector<Type> results;
-    // The numbers of the operands among the values of the scope.
+    // The numbers of the operands, which are indices of Scope::values.
     std::vector<uint64_t> operands;
     uint64_t regions = 0;
     bool isolated = false;
   };
-  // The values of a region by number. The numbers of a region continue those of
-  // the enclosing regions.
+  // The values that operations of a region refer to by number. The numbers of a
+  // region continue those of the enclosing regions.
   struct Scope {
     Function* function = nullptr;
     // Index in the function of each numbered value; -1 if the value is not
@@ -283,7 +283,7 @@ class BytecodeReader {
     Header header;
     const uint64_t number = cursor.Varint();
     const uint8_t mask = cursor.Byte();
-    cursor.Varint();  // Its location.
+    cursor.Varint();  // Skips the operation's location.
     if (!cursor.ok() || number >= names_.size()) return Damaged("operation");
     const OperationName& name = names_[number];
     header.operation.name = name.text;

@@ -290,10 +290,12 @@ Attribute BytecodeAttributes::ReadBuiltin(BytecodeCursor& cursor) {
     case 1:
       return NextDictionary(cursor);
     case 2:
-    case 3:  // Code 3 is a string with a type.
+    case 3:  // Code 3 is a string attribute with a type; the type is ignored.
       return Word(Attribute::Kind::kString, NextString(cursor));
     case 4:
-    case 5:  // Code 5 is a symbol with nested symbols.
+    // Code 5 is a reference to a symbol inside of another symbol; only the
+    // outer one is kept.
+    case 5:
       return Word(Attribute::Kind::kSymbol, NextAttribute(cursor).text);
     case 6: {
       Attribute attribute;
@@ -314,8 +316,8 @@ Attribute BytecodeAttributes::ReadBuiltin(BytecodeCursor& cursor) {
       return NextDenseArray(cursor);
     case 18:
       return NextElements(cursor);
-    // The other codes are locations, which are not used, and attributes that
-    // StableHLO does not use.
+    // The other codes of builtin attributes are locations, which Ember ignores,
+    // and attributes that StableHLO does not use.
     default:
       return Word(Attribute::Kind::kOther, "builtin");
   }
@@ -362,8 +364,8 @@ Attribute BytecodeAttributes::ReadVhlo(BytecodeCursor& cursor) {
       attribute.type = NextType(cursor);
       return attribute;
     }
-    // The other codes are output aliases, API versions, type bounds and result
-    // accuracies, which are not used.
+    // The other codes of vhlo attributes are output aliases, API versions, type
+    // bounds and result accuracies, which Ember ignores.
     default:
       return Word(Attribute::Kind::kOther, "vhlo");
   }

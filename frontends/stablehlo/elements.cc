@@ -40,7 +40,8 @@ int BitsOf(std::string_view element) {
   const auto dtype = DTypeOf(element);
   if (element == "i1") return 1;
   if (dtype) return 8 * DTypeByteSize(*dtype);
-  // The types without a dtype have 4 or 2 bits.
+  // Element types without a DType are integers of 4 or 2 bits, such as "i4" and
+  // "ui2".
   return element.ends_with("2") ? 2 : 4;
 }
 
@@ -190,7 +191,8 @@ StatusOr<double> FloatValue(const Token& token, bool negative,
   const char* const end = token.text.data() + token.text.size();
   const auto result = std::from_chars(token.text.data(), end, value);
   if (result.ec == std::errc::result_out_of_range) {
-    // The number is too large, or so small that it is 0.
+    // The literal does not fit in a double: it is too large (infinity), or so
+    // small that it is rounded to 0.
     const bool small = token.text.find("e-") != std::string_view::npos ||
                        token.text.find("E-") != std::string_view::npos;
     value = small ? 0.0 : std::numeric_limits<double>::infinity();
@@ -211,7 +213,8 @@ StatusOr<int64_t> SignedValue(const Token& token, bool negative) {
 StatusOr<std::vector<uint8_t>> BytesOfHex(std::string_view digits) {
   if (digits.size() % 2 != 0)
     return InvalidArgumentError("expected an even number of hex digits");
-  // A table is fast: weights have hundreds of millions of digits.
+  // The values of hex digits come from a table for speed: weights have hundreds
+  // of millions of digits.
   static const std::array<int8_t, 256> kValues = [] {
     std::array<int8_t, 256> values{};
     for (size_t i = 0; i < values.size(); ++i)
@@ -267,8 +270,8 @@ StatusOr<Elements> ElementsOfHeld(const Elements& held, const Type& type) {
   const std::optional<int64_t> width = ElementBytes(type.element);
   const bool whole = width && type.element != "i1" &&
                      static_cast<int64_t>(held.bytes.size()) == count * *width;
-  // The alignment is that of the element, at most 8 bytes: a complex number
-  // needs only the alignment of its parts.
+  // The bytes must be aligned to the element's size, but to at most 8 bytes: a
+  // complex number needs only the alignment of its parts.
   if (whole) {
     graph::ConstantData data = frontends::AlignedData(
         held.bytes, static_cast<size_t>(std::min<int64_t>(*width, 8)),

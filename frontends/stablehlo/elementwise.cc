@@ -51,7 +51,8 @@ void ImportMultiply(OperationContext& c) {
 
 void ImportAbs(OperationContext& c) {
   if (!c.Any(0).is_complex()) return c.SetResult(Absolute(c.Operand(0)));
-  // Scales by the larger part, so that squares neither overflow nor vanish.
+  // Computes the absolute value of a complex number as large * sqrt(1 + (small
+  // / large)²), so that the squares neither overflow nor become 0.
   const Tensor a = Absolute(c.Any(0).tensor), b = Absolute(c.Any(0).imaginary);
   const Tensor large = Maximum(a, b), small = Minimum(a, b);
   const Tensor ratio = small / Select(Equal(large, 0), large.Like(1), large);

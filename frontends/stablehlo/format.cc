@@ -7,8 +7,8 @@
 namespace ember::stablehlo {
 namespace {
 
-// Limits of the search for the first function, which follows comments and
-// aliases.
+// Limits of the search for the first function of a text, before which comments
+// and aliases may come: tokens and bytes.
 constexpr int kMaxTokens = 20'000;
 constexpr size_t kMaxBytes = size_t{1} << 20;
 

@@ -544,8 +544,9 @@ Status GraphImporter::ImportOperation(const Operation& operation,
       operation.name != "func.call")
     return in_context(InvalidArgumentError("expected a result, found none"));
   if (scope.lifted) {
-    // Inside a lifted region a scalar may be reshaped to another shape of one
-    // element; the tensor that holds many such scalars is unchanged.
+    // A lifted region runs once for many elements: a scalar of the region is a
+    // tensor of them. A reshape of a scalar to a scalar therefore returns this
+    // tensor unchanged.
     const bool keeps = operation.name == "stablehlo.broadcast_in_dim" ||
                        operation.name == "stablehlo.reshape";
     if (keeps && operands.size() == 1 && types.size() == 1 &&

@@ -22,7 +22,8 @@ Tensor Clamped(OperationContext& c, Tensor start, const Dim& extent,
 // Reads a scalar start for each dim of x; false after an error.
 bool ReadStarts(OperationContext& c, Tensor x, int first,
                 std::vector<Tensor>& starts) {
-  // In older programs all starts are elements of one tensor operand.
+  // Older programs pass all start indices as one vector instead of one scalar
+  // operand per dim.
   if (c.operand_count() == first + 1 && c.Any(first).is_tensor() &&
       c.Any(first).tensor.rank() == 1 && x.rank() > 0) {
     const Tensor list = c.Operand(first);
@@ -71,7 +72,8 @@ Tensor ScatterFlat(Tensor data, Tensor index, Tensor updates,
 // The dimension numbers of gather and of scatter. For scatter, "result" means
 // the updates.
 struct IndexDims {
-  // Dims of the result that are dims of a window.
+  // Dims of the result along which the elements of a window lie (offset_dims,
+  // update_window_dims).
   std::vector<int64_t> window;
   // Dims of the operand that the window drops, because its size there is 1.
   std::vector<int64_t> collapsed;
@@ -79,9 +81,11 @@ struct IndexDims {
   // the same position in index_batching.
   std::vector<int64_t> batching;
   std::vector<int64_t> index_batching;
-  // Dim of the operand to which each component of an index refers.
+  // The dim of the operand that each component of an index vector indexes
+  // (start_index_map).
   std::vector<int64_t> map;
-  // Dim of the indices along which the components of an index lie.
+  // Dim of the indices along which the components of an index vector lie
+  // (index_vector_dim).
   int64_t vector = 0;
 };
 
@@ -175,8 +179,9 @@ Tensor TakeSlices(Tensor x, Tensor indices, const IndexDims& dims, int rank) {
   if (dims.vector < indices.rank()) indices = Squeeze(indices, {dims.vector});
   indices = Minimum(Maximum(indices, 0), ops::DimScalar(x.builder(), last));
   const Tensor y = Gather(x, indices, axis);
-  // The dims of y are those of x before the axis, those of indices, and those
-  // of x after the axis.
+  // The gathered tensor y has the dims of x before the axis, then those of the
+  // indices, then those of x after the axis. `order` permutes them to the order
+  // of the result's dims.
   std::vector<int64_t> order(static_cast<size_t>(rank));
   int64_t slice = 0, batch = axis;
   for (int64_t i = 0; i < rank; ++i) {
@@ -283,7 +288,8 @@ std::vector<Tensor> ScatterInOrder(OperationContext& c, const Region& body,
   return TensorsOf(c.builder(), results);
 }
 
-// Returns the graph's scatter update for a combiner; empty if there is none.
+// Returns the graph's scatter update ("add", "assign" …) for the combiner that
+// CombinerOf found in a region; empty if there is none.
 std::string UpdateOf(std::string_view combiner, DType dtype) {
   const bool boolean = dtype == DType::kBool;
   if (combiner == "second") return "assign";

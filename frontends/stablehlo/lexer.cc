@@ -32,7 +32,8 @@ constexpr size_t kShown = 40;
 // escape them.
 bool IsStringMark(char c) { return c == '"' || c == '\n' || c == '\\'; }
 
-// Number of characters that HasStringMark examines: one or two vectors.
+// Number of characters that HasStringMark examines at once. They fill one or
+// two vector registers.
 constexpr size_t kStringBlock = 32;
 
 // True if a block of kStringBlock characters contains a string mark. It

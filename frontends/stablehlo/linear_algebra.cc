@@ -55,7 +55,8 @@ Tensor BuildRows(OperationContext& c, const Shape& shape, DType type,
   return {&c.builder(), results.empty() ? nullptr : results[0]};
 }
 
-// Computes a complex transform along an axis.
+// Returns the discrete Fourier transform of complex numbers along an axis, or
+// its inverse.
 Imported Transformed(OperationContext& c, const Imported& x, int axis,
                      int64_t n, bool inverse) {
   const ops::Waves waves =
@@ -197,14 +198,17 @@ void ImportFft(OperationContext& c) {
     y = {.tensor = MatMul(x.tensor, waves.cosine),
          .imaginary = -MatMul(x.tensor, waves.sine)};
   }
-  // The last dim of a transform from or to real numbers is computed separately.
+  // Transforms all dims from complex to complex. If the operand or the result
+  // is real, the last dim is left out: it was transformed before this loop, or
+  // is transformed after it.
   const int whole = from_real || to_real ? dims - 1 : dims;
   for (int i = 0; i < whole; ++i)
     y = Transformed(c, y, rank - dims + i, length[static_cast<size_t>(i)],
                     inverse);
   if (!to_real) return c.SetResult(0, y);
-  // Half of a spectrum leaves out the conjugates, so each bin counts twice,
-  // except the first bin and, for an even length, the middle bin.
+  // The operand has half of the spectrum of a real result. The other half is
+  // its conjugate, so each bin counts twice, except the first bin and, for an
+  // even length, the middle bin.
   const ops::Waves waves =
       ops::MakeWaves(c.builder(), Dim(half), Dim(n), Dim(n), type);
   const Tensor k = IotaVector(c.builder(), Dim(half), DType::kI64);

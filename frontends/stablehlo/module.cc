@@ -49,8 +49,8 @@ Type TensorOf(std::string element, std::vector<int64_t> dims) {
 
 std::optional<DType> DTypeOf(std::string_view element) {
   if (element == "i1") return DType::kBool;
-  // The type index becomes i64, as programs of Ember compute indices in 64
-  // bits.
+  // Elements of MLIR's type index become i64, because Ember computes indices in
+  // 64 bits.
   if (element == "index") return DType::kI64;
   if (element.starts_with("ui"))
     return DTypeFromName(std::string("u") + std::string(element.substr(2)));

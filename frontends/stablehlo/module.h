@@ -50,14 +50,15 @@ struct Type {
     kTuple,
     kToken,
     kFunction,
-    kOther,  // Any other type; `element` holds its text.
+    kOther,  // A type of any other kind; `element` holds its whole text.
   };
   Kind kind = Kind::kOther;
   // Element type of tensors and scalars, as MLIR spells it: "f32", "i1",
   // "complex<f32>".
   std::string element;
   std::vector<int64_t> dims;
-  // The text that follows the element type of a tensor.
+  // MLIR's encoding attribute of a tensor type, as text: what follows the
+  // element type.
   std::string encoding;
   std::vector<Type> inputs;  // Types of the inputs of a function.
   // Types of the results of a function, or of the members of a tuple.
@@ -100,8 +101,8 @@ struct Attribute {
     kSymbol,      // text, of @text
     kType,        // type
     kArray,       // array
-    kIntegers,    // Uses `integers` and `type`: array<i64: …>.
-    kNumbers,     // Uses `numbers` and `type`: array<f32: …>.
+    kIntegers,    // array<i64: …>, in `integers` and `type`
+    kNumbers,     // array<f32: …>, in `numbers` and `type`
     kDictionary,  // entries
     kElements,    // elements, type
     kEnum,        // text: #stablehlo<… TEXT>
@@ -125,7 +126,7 @@ struct NamedAttribute {
   Attribute value;
 };
 
-// These functions make attributes of 64-bit integers.
+// These functions make attributes of type i64: a number, and a list of numbers.
 Attribute IntegerAttribute(int64_t value);
 Attribute IntegersAttribute(std::vector<int64_t> values);
 

@@ -151,8 +151,8 @@ void ImportDynamicBroadcastInDim(OperationContext& c) {
   if (!c.ok()) return;
   for (size_t i = 0; i < dims.size() && i < x.shape().size(); ++i) {
     if (dims[i] < 0 || dims[i] >= static_cast<int64_t>(shape.size())) continue;
-    // Only a dim of 1 can be broadcast, so any other known extent of x is also
-    // that of the result.
+    // If the result's extent is unknown at import, it is taken from x: an
+    // extent of x other than 1 is not broadcast, so the result has it, too.
     const Dim& from = x.shape()[i];
     Dim& to = shape[static_cast<size_t>(dims[i])];
     if (!to.is_constant() && from.is_constant() && from != Dim(1)) to = from;

@@ -12,7 +12,8 @@ struct BatchNorm {
   Tensor x;
   double epsilon = 0;
   int feature = 0;
-  std::vector<int64_t> others;  // All dims except the feature dim.
+  // All dims except the feature dim: the dims that a statistic averages over.
+  std::vector<int64_t> others;
 };
 
 bool ReadBatchNorm(OperationContext& c, BatchNorm& norm) {

@@ -28,7 +28,8 @@
 
 namespace ember::stablehlo {
 
-using namespace ops;  // Makes Tensor and its operators visible.
+// Import functions use Tensor and its operators unqualified.
+using namespace ops;
 
 // An SSA value of the program as values of the graph: a tensor, two tensors for
 // a complex value, `members` for a tuple, or nothing for a token.
@@ -135,8 +136,9 @@ class OperationContext {
   // Returns the region with this index; null, with an error, if the operation
   // has no such region.
   const Region* FindRegion(size_t index) const;
-  // Runs a region whose arguments are scalars on tensors, elementwise: each
-  // tensor holds many such scalars.
+  // Runs a region on tensors. The region is written for scalars (as comparators
+  // and combiners are); each tensor holds many such scalars, and the region is
+  // applied to each of them.
   std::vector<Tensor> RunLifted(const Region& region,
                                 const std::vector<Tensor>& arguments,
                                 graph::Region* inside = nullptr) const;
@@ -160,7 +162,8 @@ class OperationContext {
   Tensor Scalar(double value, DType dtype) const {
     return {&builder_, builder_.Scalar(value, dtype)};
   }
-  // Returns a constant that is exact for 64 bits and wraps to the type.
+  // Returns a constant of the type. The value is exact in all 64 bits (a double
+  // would round it); narrower types keep its low bits.
   Tensor IntegerScalar(int64_t value, DType dtype) const;
 
  private:

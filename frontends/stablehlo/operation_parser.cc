@@ -11,7 +11,8 @@ constexpr int64_t kMaxResults = 1 << 16;
 // Largest number of bytes of a type that a message shows.
 constexpr size_t kShownType = 200;
 
-// Returns an operation's present name, with its dialect.
+// Returns an operation's present name, with its dialect: "stablehlo.add" for
+// the older "mhlo.add".
 std::string FullName(std::string_view name) {
   if (name.starts_with("mhlo."))
     return "stablehlo." + std::string(name.substr(5));

@@ -94,8 +94,8 @@ class OperationParser {
   // Names that are visible, by enclosing region, outermost first. Each name has
   // the index of its first value and the number of its values.
   std::vector<std::map<std::string_view, std::pair<int, int>>> scopes_;
-  // Number of words without a keyword that the current operation has had so
-  // far.
+  // Number of words without a keyword (such as EQ in compare) that the parser
+  // has read in the current operation.
   size_t words_ = 0;
 };
 

@@ -44,7 +44,8 @@ Status OperationParser::ParsePretty(Operation& operation, const Token& at,
   words_ = 0;
   while (!lexer_.Peek().Is(":")) {
     const Token token = lexer_.Peek();
-    // Some operations have no types, such as a return without values.
+    // An operation without operands and results, such as an empty return, has
+    // no list of types.
     if (lexer_.AtEnd() || token.Is("}") || token.Is("loc")) break;
     EMBER_RETURN_IF_ERROR(ParseItem(operation, form));
   }
@@ -178,7 +179,8 @@ Status OperationParser::ParseRanges(Operation& operation) {
   return OkStatus();
 }
 
-// {stride = [1, 1], pad = [[0, 0], [1, 1]], lhs_dilate = …, …}
+// Parses the window of a convolution: {stride = [1, 1], pad = [[0, 0], [1, 1]],
+// lhs_dilate = …, …}.
 Status OperationParser::ParseWindow(Operation& operation) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"stride", "window_strides"},   {"pad", "padding"},
@@ -207,7 +209,8 @@ Status OperationParser::ParseTrailingTypes(Operation& operation,
                                            const PrettyForm& form,
                                            const Token& at,
                                            std::vector<Type>& results) {
-  // The types may have the form (a, b) -> c.
+  // A list of types may be written as a function type, (a, b) -> c, which has
+  // its own parser.
   if (lexer_.Peek().Is("(")) return ParseFunctionType(operation, at, results);
   std::vector<Type> types;
   do {
@@ -245,8 +248,8 @@ Status OperationParser::ParseTrailingTypes(Operation& operation,
   return CheckOperands(operation, types, at);
 }
 
-// (%x init: %c), … [applies op] across dimensions = […] {…} : type
-// [reducer(%a: t, %b: t) … {…}]
+// Parses a reduce after its name: (%x init: %c), … [applies op] across
+// dimensions = […] {…} : type [reducer(%a: t, %b: t) … {…}].
 Status OperationParser::ParseReduce(Operation& operation, const Token& at,
                                     std::vector<Type>& results) {
   std::vector<int> starts;
@@ -302,8 +305,8 @@ Status OperationParser::ParseReduce(Operation& operation, const Token& at,
   return OkStatus();
 }
 
-// reducer(%a0: t, %b0: t) (%a1: u, %b1: u) { … }: the arguments of the body are
-// all first arguments, followed by all second ones.
+// Parses the body of a reduce: reducer(%a0: t, %b0: t) (%a1: u, %b1: u) { … }.
+// The region's arguments are %a0, %a1, …, then %b0, %b1, ….
 Status OperationParser::ParseReducer(Operation& operation) {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("reducer"));
   std::vector<std::pair<Token, Type>> first, second;
@@ -324,7 +327,8 @@ Status OperationParser::ParseReducer(Operation& operation) {
   return ParseRegion(operation.regions.emplace_back(), first);
 }
 
-// (%a = %x, …) : types [attributes {…}] cond {…} do {…}
+// Parses a while after its name: (%a = %x, …) : types [attributes {…}] cond {…}
+// do {…}.
 Status OperationParser::ParseWhile(Operation& operation, const Token& at,
                                    std::vector<Type>& results) {
   std::vector<std::pair<Token, Type>> arguments;

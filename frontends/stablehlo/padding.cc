@@ -40,8 +40,9 @@ Tensor PadAll(const OperationContext& c, Tensor x, Tensor value,
   for (size_t i = 0; i < rank; ++i) {
     const int axis = static_cast<int>(i);
     if (spec.interior[i] > 0) x = PadBetween(x, value, axis, spec.interior[i]);
-    // A negative amount may cut more elements than the dim has, if the other
-    // side is padded.
+    // A negative amount of padding removes elements. It may exceed the dim's
+    // extent if the padding on the other side makes up for it, so only the sum
+    // is checked.
     const int64_t front = spec.low[i], back = spec.high[i];
     const auto extent = x.dim(axis).AsConstant();
     if (extent && *extent + front + back < 0) {

@@ -65,7 +65,8 @@ class ModuleParser {
     return attributes_.SkipLocation();
   }
 
-  // "builtin.module"() <{sym_name = "f"}> ({ … }) {…} : () -> ()
+  // Parses a module in generic form: "builtin.module"() <{sym_name = "f"}> ({ …
+  // }) {…} : () -> ().
   Status ParseGenericModule(int depth) {
     lexer_.Next();
     AttributeList attributes;
@@ -180,8 +181,9 @@ class ModuleParser {
       EMBER_ASSIGN_OR_RETURN(function.type.results.emplace_back(),
                              attributes_.ParseType());
       function.result_attributes.emplace_back();
-      // A single result may be written without parentheses and attributes; a
-      // following '{' then begins the body.
+      // A function with a single result may be written "-> type": without
+      // parentheses and without attributes of the result, so a following '{'
+      // begins the function's body.
       if (!several) break;
       EMBER_RETURN_IF_ERROR(
           ParseOwnAttributes(function.result_attributes.back()));
@@ -189,7 +191,8 @@ class ModuleParser {
     return OkStatus();
   }
 
-  // "func.func"() <{function_type = …, sym_name = "f"}> ({ … }) : () -> ()
+  // Parses a function in generic form: "func.func"() <{function_type = …,
+  // sym_name = "f"}> ({ … }) : () -> ().
   Status ParseGenericFunction() {
     const Token at = lexer_.Next();
     Function function;

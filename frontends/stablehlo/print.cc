@@ -82,7 +82,8 @@ std::string Listed(const Attribute& attribute) {
   return text;
 }
 
-// Prints a structure, whose values are lists without types.
+// Prints an attribute that is a structure, such as
+// #stablehlo.gather<offset_dims = [1]>: its lists have no types.
 std::string StructText(const Attribute& attribute) {
   std::string text = "#stablehlo." + attribute.text +
                      (attribute.text == "conv" ? "<raw " : "<");
@@ -101,7 +102,8 @@ std::string StructText(const Attribute& attribute) {
   return text + ">";
 }
 
-// Prints a bit for each bool, or one word for a splat.
+// Prints the bools of a constant: packed to one bit each and in hex, or a
+// single word for a splat.
 std::string BoolElements(const Elements& elements) {
   if (elements.splat)
     return elements.bytes[0] != 0 ? "dense<true>" : "dense<false>";

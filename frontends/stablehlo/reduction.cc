@@ -13,10 +13,13 @@ namespace ember::stablehlo {
 namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 40;
-// Largest number of elements of a window that are combined one by one.
+// Largest window for a region without a combiner of the graph. The region is
+// then applied once per element of the window, so the graph grows with the
+// window.
 constexpr int64_t kMaxWindow = 4096;
 
-// Returns the graph's combiner for a standard one; empty if there is none.
+// Returns the graph's combiner ("sum", "maximum" …) for one that CombinerOf
+// recognises in a region; empty if the graph has none.
 std::string GraphCombiner(std::string_view combiner, DType dtype) {
   const bool boolean = dtype == DType::kBool;
   if (combiner == "maximum" || combiner == "minimum")
@@ -34,7 +37,8 @@ Tensor Combine(std::string_view graph_combiner, Tensor a, Tensor b) {
   return graph_combiner == "maximum" ? Maximum(a, b) : Minimum(a, b);
 }
 
-// True if the scalar is a constant and the identity of the combiner.
+// True if the start value of a reduction is a constant and the combiner's
+// identity, so that it need not be combined.
 bool IsIdentity(const OperationContext& c, Tensor start,
                 std::string_view graph_combiner) {
   const auto known = c.builder().ConstantContents(start.value());
@@ -45,9 +49,9 @@ bool IsIdentity(const OperationContext& c, Tensor start,
   const bool largest = graph_combiner == "maximum";
   if (start.is_float()) return value == (largest ? -INFINITY : INFINITY);
   if (start.dtype() == DType::kBool) return value == (largest ? 0 : 1);
-  // The value of a 64-bit integer constant is not exact here, so it never
-  // counts as the identity. The start value is then combined like any other
-  // value.
+  // ConstantContents returns doubles, which are not exact for 64-bit integers.
+  // A 64-bit start value therefore never counts as the identity, and is
+  // combined like any other value.
   const int bits = 8 * DTypeByteSize(start.dtype());
   if (bits == 64) return false;
   const double range = std::ldexp(1.0, bits);

@@ -16,7 +16,7 @@ constexpr int64_t kMaxPairs = 4096;
 // The order of a comparator that is a single comparison of a key of the first
 // element with the same key of the second.
 struct KeyOrder {
-  // The region's two values (keys) that are compared.
+  // `first`: number of the region's value that is the key of the first element.
   int first = 0, second = 0;
   bool descending = false;
   bool total = false;  // True if floats are compared by TOTALORDER.
@@ -69,8 +69,8 @@ bool IsMirrored(const Region& region, int a, int b, std::optional<int>& operand,
   }
   const Operation* x = DefinitionOf(region, a);
   const Operation* y = DefinitionOf(region, b);
-  // `a` and `b` are the same value: one from outside of the region, or a
-  // constant that both sides use.
+  // The two sides may contain the same value if it is the same for all
+  // elements: a value from outside of the region, or a constant.
   if (x == y && a == b) {
     if (x == nullptr) return true;
     if (x->operands.empty()) return true;
@@ -112,7 +112,8 @@ std::optional<KeyOrder> FindKeyOrder(const Region& region) {
       operand) {
     order.first = compare->operands[0];
   } else {
-    // Tries again with the two sides exchanged.
+    // The comparison may have the second element's key on its left: the sides
+    // are exchanged, and so is the direction.
     operand.reset();
     if (!IsMirrored(region, compare->operands[1], compare->operands[0], operand,
                     budget) ||
@@ -195,8 +196,8 @@ Tensor OrderByPairs(OperationContext& c, const Region& region,
   shape.insert(shape.begin() + axis, extent);
   const Tensor place =
       Reduce(Cast(Broadcast(before, shape), DType::kI64), "sum", {axis}, false);
-  // Inverts the permutation: for each position k, finds the element that has
-  // it.
+  // `place` has the sorted position of each element. Inverts it: returns for
+  // each position the element that belongs there.
   const Tensor source =
       Broadcast(IotaAlong(c.builder(), extent, axis, rank), place.shape());
   return Apply("scatter_elements", {source, place, source},

@@ -63,8 +63,8 @@ Tensor TrianglesOf(OperatorContext& c, int64_t frequencies, int64_t triangles,
   return Select(inside, weight, mel.Like(0));
 }
 
-// Returns the number of `count` bytes that begins at index `place` of `bytes`,
-// in little-endian order, as i64.
+// Returns the integer, as i64, that `count` bytes from index `place` of `bytes`
+// encode in little-endian order.
 Tensor NumberAt(Tensor bytes, Tensor place, int count) {
   Tensor number;
   for (int i = 0; i < count; ++i) {

@@ -47,7 +47,7 @@ class Checkpoint : public std::enable_shared_from_this<Checkpoint> {
   Checkpoint() = default;
   Status Read(const std::string& prefix);
 
-  std::string name_;  // Name of the index file, for errors.
+  std::string name_;  // Path of the index file, for error messages.
   std::map<std::string, std::string, std::less<>> entries_;
   std::vector<MappedFile> shards_;
 };

@@ -7,8 +7,8 @@
 namespace ember::tensorflow {
 namespace {
 
-// tables[k][b]: the contribution of byte b to the remainder, k bytes before the
-// end of a group of eight.
+// Tables for a CRC of eight bytes per step. Entry [k][b] is what byte b
+// contributes to the remainder if k further bytes of the eight follow it.
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
 constexpr Tables MakeTables() {

@@ -104,8 +104,9 @@ StatusOr<ConstantData> Strings(const TensorProto& proto, int64_t count,
   std::vector<int64_t> handles;
   for (const std::string& text : proto.string_val())
     handles.push_back(builder.StringHandle(text));
-  // The missing elements repeat the last handle, so that its string, which may
-  // be long, is looked up only once.
+  // If the proto lists fewer strings than the shape has, the last one fills the
+  // remainder: its handle is copied, because looking up a long string again
+  // would be slow.
   if (given < count)
     handles.resize(static_cast<size_t>(count),
                    given == 0 ? builder.StringHandle("") : handles.back());
@@ -162,8 +163,8 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
     return DataLossError("constant: expected at most 16 dims, found " +
                          std::to_string(dims.size()));
   }
-  // If one value fills all elements, or there is none (zeros), the graph
-  // broadcasts it.
+  // If one number, or none (zeros), fills the whole tensor, the constant is a
+  // scalar, which the graph broadcasts.
   const bool filled = proto.tensor_content().empty() && count > 1 &&
                       ListedValues(proto) <= (IsComplex(proto.dtype()) ? 2 : 1);
   const std::vector<int64_t> stored = filled ? std::vector<int64_t>() : dims;
@@ -190,7 +191,8 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
     if (static_cast<int64_t>(content.size()) % width != 0 ||
         static_cast<int64_t>(content.size()) / width != count)
       return WrongCount(count, static_cast<int64_t>(content.size()) / width);
-    // A short string is inside the proto itself, so it may be unaligned.
+    // A short string is stored inside the proto itself, so its bytes may be
+    // unaligned. AlignedData copies them in that case.
     value.tensor = constant(frontends::AlignedData(
         AsBytes(content), alignof(max_align_t), std::move(owner)));
   } else {
@@ -203,8 +205,8 @@ StatusOr<Value> ConstantValue(const TensorProto& proto,
 
 Tensor CheckpointConstant(const CheckpointTensor& tensor,
                           graph::GraphBuilder& builder) {
-  // Tensors follow each other in the file without padding, so their elements
-  // may be unaligned.
+  // Tensors follow each other in the checkpoint without padding, so their
+  // elements may be unaligned. AlignedData copies them in that case.
   const auto width = static_cast<size_t>(DTypeByteSize(tensor.dtype));
   return {&builder, builder.Constant(tensor.dtype, tensor.dims,
                                      frontends::AlignedData(tensor.bytes, width,

@@ -13,9 +13,10 @@
 
 namespace ember::tensorflow {
 
-// Converts numbers, strings (to handles) and complex numbers (to two tensors).
-// `owner` keeps the proto, and so the bytes, alive. Errors name the part that
-// does not fit: the type, the shape, the number of values.
+// Converts numbers, strings (to handles: numbers of interned strings) and
+// complex numbers (to two tensors). `owner` keeps the proto, and so the bytes,
+// alive. Errors name the part that does not fit: the type, the shape, the
+// number of values.
 StatusOr<Value> ConstantValue(const TensorProto& proto,
                               std::shared_ptr<const void> owner,
                               graph::GraphBuilder& builder);

@@ -25,8 +25,10 @@
 namespace ember::tensorflow {
 
 struct Condition {
-  Source predicate;  // The value that decides, with Identity nodes skipped.
-  int branch = 0;    // 1 if the predicate must be true, 0 if it must be false.
+  // The bool that decides. Identity nodes on the way to it are skipped.
+  Source predicate;
+  // The value of the predicate for which the node runs: 1 if true, 0 if false.
+  int branch = 0;
   bool operator==(const Condition&) const = default;
   auto operator<=>(const Condition&) const = default;
 };

@@ -13,8 +13,9 @@
 
 namespace ember::tensorflow {
 
-// Returns nullopt for types without a dtype: resources, variants. Strings are
-// handles (i64); quantized types become their integers, complex numbers the
+// Returns the dtype in which values of a type are held; nullopt for types
+// without one: resources, variants. Strings are handles (i64 numbers of
+// interned strings); quantized types become their integers, complex numbers the
 // type of their real parts, references (DT_FLOAT_REF) the type to which they
 // refer.
 std::optional<DType> DTypeOf(DataType type);

@@ -95,8 +95,8 @@ void ImportMatrixDiagV2(OperatorContext& c) {
   const Dim width = square                 ? height
                     : columns->front() < 0 ? length + above
                                            : Dim(columns->front());
-  // Row i of the result holds element i - below of the diagonal, at column i -
-  // below + above.
+  // Places element i - below of the diagonal in row i of the result, at column
+  // i - below + above.
   Shape low(x.rank(), Dim(0)), high(x.rank(), Dim(0));
   low.back() = below;
   high.back() = height - below - length;

@@ -150,7 +150,7 @@ void ImportAddN(OperatorContext& c) {
   c.SetOutput(0, sum);
 }
 void ImportShift(OperatorContext& c, Opcode opcode) {
-  // Shift counts are clamped to the number of bits of the type.
+  // TensorFlow clamps shift counts to 0 … bits of the type - 1.
   const Tensor x = c.Input(0);
   const double most = 8 * DTypeByteSize(x.dtype()) - 1;
   c.SetOutput(0, Binary(opcode, x, Minimum(Maximum(c.Input(1), 0), most)));

@@ -64,7 +64,9 @@ std::vector<std::string> Parts(std::string_view text) {
   return parts;
 }
 
-// Returns the unused results of operators whose results are meant to be used.
+// Returns the results that no node uses, which are the default outputs of a
+// GraphDef. Constants, placeholders and operators that only have effects are
+// left out.
 std::vector<EntryOutput> UnusedResults(const Model& model) {
   const Body& body = model.main();
   std::vector<bool> used(body.nodes.size());
@@ -189,7 +191,8 @@ StatusOr<Entry> FindEntry(const Model& model, const std::string& text) {
   }
   auto found = signatures.find(text.empty() ? "serving_default" : text);
   if (found == signatures.end() && text.empty()) {
-    // Uses the only signature, apart from those that initialize the model.
+    // If no signature is named serving_default, uses the only one, apart from
+    // those that initialize the model.
     for (auto it = signatures.begin(); it != signatures.end(); ++it) {
       if (it->first.starts_with("__saved_model_")) continue;
       if (found != signatures.end()) {
@@ -209,8 +212,8 @@ StatusOr<Entry> FindEntry(const Model& model, const std::string& text) {
     }
     return frontends::NoSuchEntry("signatures", names, text);
   }
-  // Maps have no order; inputs and outputs are sorted by name, as by
-  // TensorFlow.
+  // The maps of protobuf have no order, so inputs and outputs are sorted by
+  // name, as TensorFlow does.
   std::vector<std::pair<std::string, const TensorInfo*>> inputs, outputs;
   for (const auto& [name, info] : found->second->inputs())
     inputs.emplace_back(name, &info);

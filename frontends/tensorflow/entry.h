@@ -28,7 +28,8 @@ struct EntryInput {
   std::string name;
   Source source;
   DataType type = DT_INVALID;
-  // Extents; -1 is open. Nullopt if not even the rank is known.
+  // Extents of the input's dims; -1 is open. Nullopt if the rank is unknown,
+  // too.
   std::optional<std::vector<int64_t>> shape;
 };
 

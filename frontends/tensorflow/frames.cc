@@ -43,14 +43,15 @@ StatusOr<std::optional<int>> GraphImporter::DecidedBranch(Source predicate,
   return std::optional<int>(known->front() != 0 ? 1 : 0);
 }
 
-// Returns the Merges that the same predicate decides and that do not depend on
-// each other. They are imported as one `if`.
+// Returns the Merges that the same predicate decides, that do not depend on
+// each other, and that the entry needs. They are imported as one `if`.
 std::vector<int> GraphImporter::MergesBeside(int number, Source predicate,
                                              const Scope& scope) const {
   const Body& body = *scope.body;
   const ControlFlow& flow = *scope.flow;
   const size_t count = body.nodes.size();
-  // before: nodes that this Merge needs; needed: nodes that the entry needs.
+  // `before`: true for the nodes on which the Merge `number` depends. `needed`:
+  // true for the nodes that the entry needs.
   std::vector<bool> before(count), needed(count);
   const auto mark = [&](std::vector<int> stack, std::vector<bool>& marked) {
     while (!stack.empty()) {
@@ -70,7 +71,8 @@ std::vector<int> GraphImporter::MergesBeside(int number, Source predicate,
       roots.push_back(output.source.node);
   }
   mark(roots, needed);
-  // Nodes that depend on a Merge that is already chosen.
+  // `behind`: true for the nodes that depend on a chosen Merge. Such a node
+  // cannot be chosen.
   std::vector<bool> behind(count);
   std::vector<int> chosen{number};
   behind[static_cast<size_t>(number)] = true;
@@ -188,7 +190,8 @@ Status GraphImporter::ImportFrame(int number, Scope& scope) {
   if (scope.depth >= kMaxDepth)
     return InvalidArgumentError("expected at most 64 loops in each other");
   Loop loop;
-  // The nodes that give the values after an iteration.
+  // The operands of the loop's NextIteration nodes: the carried values after an
+  // iteration.
   std::vector<Source> next;
   for (const int merge : frame.merges) {
     const bool first = IsNextIteration(node(node(merge).inputs[0].node));

@@ -135,7 +135,8 @@ StatusOr<std::vector<Value>> GraphImporter::RunFunction(
   const std::string origin = scope.builder->origin();
   for (int i = 0; i < body.arguments; ++i)
     scope.values[i] = {std::move(arguments[static_cast<size_t>(i)])};
-  // Runs the nodes that have effects in the order of control edges and data.
+  // Imports the function's nodes with effects (assignments) first, in the order
+  // that control edges and data require, because no result may depend on them.
   const std::vector<bool>& effects = EffectsBefore(body, *scope.flow);
   for (const int control : body.control_results) {
     if (effects[static_cast<size_t>(control)] &&
@@ -181,8 +182,8 @@ Status GraphImporter::ImportControl(const Node& node, Scope& scope,
     results = {std::move(value)};
     return OkStatus();
   }
-  // A Merge of a loop has a value only while the loop is imported. Without one,
-  // it is used outside of the loop, which is an error.
+  // The Merge at the head of a loop has a value while the loop is imported. If
+  // it has none here, a node outside of the loop reads it, which is an error.
   if (IsMerge(node)) return DataLossError("expected a loop around, found none");
   if (op == "Identity" || op == "IdentityN" || op == "RefIdentity") {
     EMBER_ASSIGN_OR_RETURN(results, Operands(node, 0, scope));
@@ -372,7 +373,8 @@ StatusOr<std::vector<Value>> GraphImporter::ChooseCase(
   const auto& branches =
       ResolveAttribute(node, "branches", scope.attributes)->list().func();
   const NameAttrList& function = branches.Get(branch);
-  // An index that is out of range selects the last branch.
+  // Case runs its last branch for an index that is out of range, so the last
+  // branch needs no comparison.
   if (branch + 1 == branches.size()) {
     EMBER_ASSIGN_OR_RETURN(Scope inner, Inner(scope, function, nullptr));
     EMBER_ASSIGN_OR_RETURN(std::vector<Value> results,
@@ -389,8 +391,8 @@ StatusOr<std::vector<Value>> GraphImporter::ChooseCase(
         return RunInRegion(function, arguments, region, around);
       },
       [&](Region& region, Scope& around) -> StatusOr<Choice> {
-        // The choice among the remaining branches is built inside of the
-        // region.
+        // The else region contains the choice among the remaining branches of
+        // the Case.
         Scope rest;
         rest.body = around.body;
         rest.flow = around.flow;
@@ -469,7 +471,9 @@ Status GraphImporter::ImportWhile(const Node& node, Scope& scope,
 }
 
 Status GraphImporter::ShapeLists(Loop& loop, Scope& scope) {
-  // Each round may find the shape of one list from that of another.
+  // A trial iteration shows the shapes of the elements that it puts into lists.
+  // The shape of one list may depend on that of another, so further rounds
+  // follow while one is found.
   for (size_t round = 0; round <= loop.carried.size(); ++round) {
     bool unshaped = false;
     for (const Value& value : loop.carried)
@@ -506,8 +510,8 @@ Status GraphImporter::ShapeLists(Loop& loop, Scope& scope) {
           }
         }
       }
-      // The list gets the element shape, and keeps the number of elements that
-      // it has before the loop.
+      // The carried list gets the element shape that the trial iteration gave
+      // it, but keeps the number of elements that it has before the loop.
       loop.carried[i] = ShapedLike(loop.carried[i], shaped, *scope.builder);
       found = true;
     }

@@ -42,7 +42,8 @@ StatusOr<graph::Graph> GraphImporter::Import() {
 StatusOr<graph::Graph> GraphImporter::ImportOnce() {
   builder_ =
       std::make_unique<graph::GraphBuilder>("main", options_.operation_limit);
-  // The number of expected operators grows with calls of functions and loops.
+  // Expects the operators of the main body. The number grows when the import
+  // calls functions and builds loops.
   steps_.StartOver();
   steps_.Expect(operators_);
   imported_operands_ = 0;

@@ -78,7 +78,8 @@ class GraphImporter {
     // The branch (0 or 1) of each predicate that is decided in this part.
     std::map<Source, int> decided;
     int depth = 0;
-    std::string prefix;  // Prefix of the nodes' origins: the path of calls.
+    // Prefix of the names of nodes in errors: the path of calls.
+    std::string prefix;
     // Attributes of the call, if the body is a function.
     const AttributeMap* attributes = nullptr;
     std::unordered_map<int, std::vector<Value>> values;  // Results by node.
@@ -187,8 +188,8 @@ class GraphImporter {
   // `carried`.
   struct Loop {
     std::vector<Value> carried;
-    // The condition before the first iteration, a value of the scope that
-    // contains the loop.
+    // The loop's condition before the first iteration. It is a value of the
+    // scope that contains the loop.
     Tensor condition;
     // Builds one iteration: computes the values after the iteration, and the
     // condition for another iteration.

@@ -54,7 +54,7 @@ void SetFakeQuantized(OperatorContext& c, const std::vector<double>& low,
                                           constant(steps)));
 }
 
-// Cuts the last dim to a length, or fills it up with zeros.
+// Resizes the last dim to a length: cuts elements at its end, or appends zeros.
 Tensor Resized(Tensor x, const Dim& length) {
   if (!x.HasDim(-1) || x.dim(-1) == length) return x;
   Shape high(x.rank(), Dim(0));
@@ -78,8 +78,8 @@ void SetTransformed(OperatorContext& c, bool inverse) {
   const ops::Waves waves =
       ops::MakeWaves(c.builder(), n, n, n, x.tensor.dtype());
   const Tensor sine = inverse ? waves.sine : -waves.sine;
-  // A signal of one dim becomes a row of a matrix, so that there is one case
-  // only.
+  // A one-dimensional signal is treated as a matrix with one row, so that the
+  // products below need no case of their own for it.
   const bool vector = x.tensor.rank() == 1;
   const auto matrix = [&](Tensor t) { return vector ? Unsqueeze(t, {0}) : t; };
   const auto back = [&](Tensor t) { return vector ? Squeeze(t, {0}) : t; };
@@ -109,7 +109,7 @@ void ImportResizeBilinear(OperatorContext& c) {
   if (c.ok() && c.Input(0))
     tf_common::ImportResizeBilinear(c, c.Flag("align_corners", false),
                                     c.Flag("half_pixel_centers", false));
-  // The result of ResizeBilinear is always f32.
+  // TensorFlow's ResizeBilinear returns f32 for images of any type.
   if (c.ok() && c.outputs()[0].tensor)
     c.SetOutput(0, Cast(c.outputs()[0].tensor, DType::kF32));
 }
@@ -124,9 +124,9 @@ void ImportResizeBicubic(OperatorContext& c) {
   spec.coordinates = c.Flag("align_corners", false) ? "align_corners"
                      : centers                      ? "half_pixel"
                                                     : "asymmetric";
-  // Without half_pixel_centers TensorFlow's kernel uses another parameter of
-  // the cubic filter, and includes elements outside of the image in the
-  // weights.
+  // Without half_pixel_centers TensorFlow's bicubic kernel uses -0.75 instead
+  // of -0.5 as the parameter of the cubic filter, and keeps the weights of
+  // pixels outside of the image.
   spec.cubic_a = centers ? -0.5 : -0.75;
   spec.exclude_outside = centers;
   tf_common::ImportResize(c, spec);
@@ -254,7 +254,8 @@ void ImportQuantizeAndDequantize(OperatorContext& c) {
                 : 0;
   const double highest =
       std::ldexp(1, static_cast<int>(bits) - (is_signed ? 1 : 0)) - 1;
-  // Uses the largest scale for which neither end exceeds the integers' range.
+  // The scale (steps per unit) is the largest one for which both ends of the
+  // range are within the integers' range.
   const double from_low =
       low->front() < 0 && lowest < 0 ? lowest / low->front() : HUGE_VAL;
   const double from_high =
@@ -346,7 +347,8 @@ void ImportIrfft(OperatorContext& c) {
   c.SetOutput(0, vector ? Squeeze(y, {0}) : y);
 }
 
-// Returns the windows of an image as rows of channels. Operand: (images).
+// Imports ExtractImagePatches, which returns the elements of each window of the
+// images as the channels of one pixel. Operand: (images).
 void ImportExtractImagePatches(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4)) return;
   const auto sizes = c.Integers("ksizes", {}),

@@ -46,8 +46,10 @@ class UnsupportedOperators {
   }
 
  private:
-  // Number of operators that the nodes on the stack need. Control flow is not
-  // counted, as it is not known how often its parts are imported.
+  // Collects the unsupported operators among the nodes that the nodes on the
+  // stack need, and returns how many of them are operators of the table.
+  // Control flow is not counted, because it is not known how often its parts
+  // are imported.
   size_t Scan(const Body& body, std::vector<int> stack,
               const std::set<Source>& given, const std::string& prefix) {
     size_t count = 0;

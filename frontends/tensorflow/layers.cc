@@ -331,8 +331,8 @@ void ImportFusedConv2D(OperatorContext& c) {
   if (const auto z = Fused(c, y, 2, *first)) c.SetOutput(0, *z);
 }
 
-// Operands: (x, paddings, weights). The convolution itself has no further
-// padding.
+// Imports FusedPadConv2D. Operands: (x, paddings, weights). The convolution
+// pads nothing beyond `paddings`.
 void ImportFusedPadConv2D(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(2, 4, 4)) return;
   const auto margins = c.Contents(1, "paddings");
@@ -448,7 +448,8 @@ void ImportFusedBatchNorm(OperatorContext& c) {
   const Tensor scale = c.Input(1) / Sqrt(variance + epsilon);
   const Tensor y = wide * vector(scale) + vector(c.Input(2) - mean * scale);
   c.SetOutput(0, Cast(y, type));
-  // Outputs from 3 on are for gradients only, so their values do not matter.
+  // Outputs 3 and above of FusedBatchNorm are read by gradients only, so any
+  // value will do.
   for (int i = 3; i < c.output_count(); ++i) c.SetOutput(i, mean);
 }
 

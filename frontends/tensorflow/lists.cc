@@ -114,7 +114,8 @@ void SetScatteredRows(OperatorContext& c, const List* list, Tensor indices,
   if (!values.HasDim(0) || indices.rank() != 1) return;
   const Shape element(values.shape().begin() + 1, values.shape().end());
   List written = Shaped(*list, element, values.dtype(), c.builder());
-  // True if all elements are written in order, as unstacking does.
+  // True if the indices are 0, 1, … up to the list's length, as in an unstack.
+  // The values are then the whole list.
   const auto places = c.builder().IntegerContents(indices.value());
   bool in_order = places && Dim(std::ssize(*places)) == written.data.dim(0);
   for (size_t i = 0; in_order && i < places->size(); ++i)
@@ -143,7 +144,8 @@ void SetJoined(OperatorContext& c, const List* list) {
   c.SetOutput(1, Broadcast(DimScalar(c.builder(), data.dim(1)), {data.dim(0)}));
 }
 
-// Splits the first dim into parts of equal length, which become elements.
+// Sets the result to a list whose elements are consecutive parts of the first
+// dim of `values`, all of the same length.
 void SetPartsOf(OperatorContext& c, Tensor values, int lengths_input,
                 const List* list) {
   const auto lengths = c.Contents(lengths_input, "lengths");

@@ -30,7 +30,8 @@ std::optional<int> Number(std::string_view text) {
   return value;
 }
 
-// The names of a node's results, if it has several named ones.
+// Looks up the names of the results of a node, in a list such as
+// "values,indices".
 class ResultNames {
  public:
   // Returns the index of `name` in the list of result names; -1 if the list
@@ -123,8 +124,8 @@ class BodyReader {
         if (function->signature().output_arg(i).name() == name) return i;
       return -1;
     }
-    // The operator has one result, or one list of results, which begins at
-    // number 0.
+    // Any other operator has one result, or a list of results; both begin at
+    // output 0.
     return 0;
   }
 
@@ -348,8 +349,8 @@ Status Model::IndexVariables() {
     EMBER_RETURN_IF_ERROR(
         RestoreByFunction(main_.nodes[static_cast<size_t>(restore->second)]));
   }
-  // In TensorFlow 1 the graph itself contains the nodes that assign the
-  // restored values.
+  // A TensorFlow 1 graph contains the nodes that assign restored values to
+  // variables; they give the variables' names in the checkpoint.
   for (const Node& node : main_.nodes) {
     if ((node.op != "AssignVariableOp" && node.op != "Assign") ||
         node.inputs.size() != 2)

@@ -45,7 +45,8 @@ struct Source {
 };
 
 struct Node {
-  // The node in the file; null for an argument of a function.
+  // The node's definition in the file; null for a node that represents an
+  // argument of a function.
   const NodeDef* def = nullptr;
   std::string_view name;
   // Name of the operator; "_Arg" for an argument of a function.
@@ -85,8 +86,8 @@ class Model {
   static bool IsModel(std::string_view contents);
 
   const Body& main() const { return main_; }
-  // Returns an error if there is no function of that name, or if it is
-  // malformed.
+  // Returns the checked body of a function. Fails if there is no function of
+  // this name, or if it is malformed.
   StatusOr<const Body*> Function(std::string_view name) const;
   // Returns the definition of a function; null if there is none of this name.
   const FunctionDef* Definition(std::string_view name) const;

@@ -131,7 +131,8 @@ std::string_view FirstWord(std::string_view text) {
   return text.substr(0, end);
 }
 
-// Keeps the first error, as one line.
+// Collects the errors of protobuf's text parser, and keeps the first one as one
+// line.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
@@ -176,8 +177,8 @@ FileKind KindOf(std::string_view contents) {
 Status ParseFile(std::span<const uint8_t> bytes, FileKind kind, GraphDef& graph,
                  SavedModel& saved) {
   constexpr int kPiece = 1 << 20;
-  // Silences the library, which would report damaged text on stderr; the status
-  // has the error.
+  // Switches protobuf's log off: it would print errors in damaged text on
+  // stderr, which are in the returned status anyway.
   [[maybe_unused]] static const auto* const kSilenced = [] {
     google::protobuf::SetLogHandler(nullptr);
     return "";

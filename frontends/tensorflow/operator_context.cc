@@ -46,8 +46,8 @@ const Value& OperatorContext::InputValue(int index) const {
 Tensor OperatorContext::Input(int index) const {
   const Value& value = InputValue(index);
   if (value.is_tensor() || index >= input_count()) return value.tensor;
-  // Reading an operand does not change the context. An operand of the wrong
-  // kind is an error of the builder, as all errors are.
+  // The cast removes const only to report an error to the builder. The function
+  // is const because reading an operand does not change the context.
   auto& builder = const_cast<OperatorContext*>(this)->builder();
   ops::FailUnsupported(builder,
                        "input " + std::to_string(index) +

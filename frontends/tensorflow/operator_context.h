@@ -24,8 +24,8 @@
 
 namespace ember::tensorflow {
 
-// The names that the code of operators uses. Functions on tensors are found by
-// argument-dependent lookup.
+// Names that import functions use unqualified. Functions on tensors are found
+// by argument-dependent lookup.
 using tf_common::Apply;
 using tf_common::ApplyAll;
 using tf_common::AsConstants;

@@ -363,8 +363,8 @@ namespace {
   row(_HostCast, 1, 1, "", ImportCast)
 // clang-format on
 
-// A lambda calls the function, so that functions of an OperatorBase can be
-// rows, too.
+// Each row's `import` is a lambda that calls the function, because functions
+// that take an OperatorBase have another type.
 constexpr OperatorRow kOperators[] = {
 #define EMBER_ROW(op, minimum, maximum, names, function) \
   {.name = #op,                                          \

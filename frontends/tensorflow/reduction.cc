@@ -16,8 +16,8 @@ bool KeepDims(OperatorContext& c) {
   return c.Flag("keep_dims", c.Flag("keepdims", false));
 }
 
-// Returns the number of elements of each segment, but at least 1, as a tensor
-// along the first dim of a tensor of rank `rank`.
+// Returns the number of elements of each segment, or 1 for an empty segment (so
+// that it can be divided by). The result lies along the first of `rank` dims.
 Tensor SegmentCounts(OperatorContext& c, Tensor ids, const Dim& segments,
                      int rank, DType type) {
   const Tensor hit = Equal(Unsqueeze(Cast(ids, DType::kI64), {0}),

@@ -141,8 +141,9 @@ class TableReader {
           !TakeVarint(rest, size) || shared > key.size() || own > rest.size() ||
           size > rest.size() - own)
         return malformed();
-      // The file holds the shared part of keys once, but each key in memory has
-      // a copy, so it is charged for each key.
+      // Charges the whole key against the table's limit of bytes: the file
+      // holds the part that keys share once, but each key in memory has a copy
+      // of it.
       EMBER_RETURN_IF_ERROR(Charge(shared + own + size));
       std::string next = key.substr(0, shared);
       next.append(reinterpret_cast<const char*>(rest.data()), own);

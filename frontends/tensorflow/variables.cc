@@ -30,8 +30,8 @@ bool GraphImporter::FunctionHasEffects(const std::string& name, int depth) {
   const StatusOr<const Body*> body = model_->Function(name);
   bool effects = false;
   if (body.ok()) {
-    // This entry ends the search in a function that calls itself. The import of
-    // such a call fails later.
+    // This provisional entry ends the search if the function calls itself. The
+    // import of such a call fails later.
     function_effects_[name] = false;
     for (const Node& node : (*body)->nodes)
       effects = effects || HasEffects(node, depth + 1);
@@ -201,7 +201,8 @@ Status GraphImporter::ImportVariableNode(const Node& node, Scope& scope,
     EMBER_RETURN_IF_ERROR(scope.builder->status());
   }
   EMBER_RETURN_IF_ERROR(Assign(handle.resource, value, scope));
-  // The result of the assignment is a reference to the variable.
+  // TensorFlow's Assign returns a reference to the variable, which later nodes
+  // may read or assign.
   results.push_back(handle);
   return OkStatus();
 }

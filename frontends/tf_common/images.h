@@ -20,8 +20,8 @@ void ImportResizeNearest(OperatorBase& c, bool align_corners,
 // Imports a resizing operator with the given specification.
 void ImportResize(OperatorBase& c, const ops::ResizeSpec& spec);
 
-// Selects boxes by non-maximum suppression (ops/boxes.h). For TensorFlow the
-// parameter `extra` is 0.
+// Selects boxes by non-maximum suppression (ops/boxes.h). Its parameter `extra`
+// is 0 for the boxes of TensorFlow.
 using ops::KeptBoxes;
 // Appends rows of zeros to x, up to `count` rows.
 Tensor FilledUp(Tensor x, const Dim& count);
@@ -34,7 +34,8 @@ void ImportPaddedSuppression(OperatorBase& c, bool soft);
 struct FakeQuantRange {
   float low = 0, high = 0, step = 0;
 };
-// Returns nullopt, and fails, for a range that does not include 0.
+// Returns the range rounded to `bits` bits. Fails and returns nullopt if the
+// range does not include 0.
 std::optional<FakeQuantRange> NudgedRange(OperatorBase& c, float low,
                                           float high, int64_t bits,
                                           bool narrow_range);

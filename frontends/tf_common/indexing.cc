@@ -19,7 +19,8 @@ void SetSegments(OperatorBase& c, const Dim& count, const std::string& update,
   const Dim rows = ElementCount(ids.shape());
   Shape updates{rows};
   updates.insert(updates.end(), shape.begin(), shape.end());
-  // The result has one more row, to which ignored rows are written.
+  // The scatter has one more row than the result, to which ignored rows are
+  // written; it is cut off at the end.
   shape.insert(shape.begin(), count + Dim(1));
   const Tensor none = DimScalar(c.builder(), count);
   const Tensor place = Select(Less(ids, 0), none, ids);
@@ -44,8 +45,8 @@ double ExtremeOf(DType dtype, bool highest) {
   }
   const int bits = 8 * DTypeByteSize(dtype);
   if (!IsSigned(dtype)) return highest ? std::ldexp(1, bits) - 1 : 0;
-  // The highest 64-bit integer is no double. The largest double below it is
-  // returned.
+  // The highest i64, 2^63 - 1, is not representable as a double. The largest
+  // double below it is returned.
   if (bits == 64 && highest) return std::ldexp(1, 63) - 1024;
   return highest ? std::ldexp(1, bits - 1) - 1 : -std::ldexp(1, bits - 1);
 }
@@ -54,8 +55,8 @@ Tensor ExtremeLike(Tensor x, bool highest) {
   const bool is_exact =
       IsFloat(x.dtype()) || DTypeByteSize(x.dtype()) < 8 || !highest;
   if (is_exact) return x.Like(ExtremeOf(x.dtype(), highest));
-  // No double is the highest 64-bit integer, which has all bits that the lowest
-  // one lacks.
+  // The highest 64-bit integer is not representable as a double, so it is
+  // computed: a number with all bits set, minus the lowest integer.
   const Tensor all = IsSigned(x.dtype()) ? x.Like(-1) : x.Like(0) - x.Like(1);
   return all - x.Like(ExtremeOf(x.dtype(), false));
 }
@@ -88,8 +89,8 @@ void ImportGather(OperatorBase& c, int64_t given, int64_t batch_dims) {
                          std::to_string(batch_dims));
   }
   const int b = static_cast<int>(batch);
-  // The axis is moved right after the batch dims. The gather then replaces it
-  // by the dims of the indices.
+  // The axis is moved right behind the batch dims, because gather_nd indexes
+  // the first dim after those. It replaces this dim by the dims of the indices.
   std::vector<int64_t> order, back;
   for (int i = 0; i < b; ++i) order.push_back(i);
   order.push_back(axis);
@@ -327,7 +328,7 @@ void ImportBucketize(OperatorBase& c, const std::vector<float>& boundaries) {
     return c.SetOutput(0, Broadcast(c.Scalar(0, DType::kI32), x.shape()));
   }
   const Tensor value = Unsqueeze(x, {x.rank()});
-  // NaN is above all numbers (docs/arithmetic.md).
+  // NaN counts as above all boundaries (docs/arithmetic.md).
   const Tensor reached = Or(LessEqual(c.Vector(DType::kF32, boundaries), value),
                             NotEqual(value, value));
   c.SetOutput(0, Reduce(Cast(reached, DType::kI32), "sum", {x.rank()},

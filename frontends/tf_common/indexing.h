@@ -22,7 +22,8 @@ inline Tensor IndexAlong(OperatorBase& c, const Dim& extent, int axis,
 // Returns the lowest or highest value of a type; for floats, a finite one.
 // The highest integer of 64 bits is not exact.
 double ExtremeOf(DType dtype, bool highest);
-// Returns exactly that value, as a scalar of x's type.
+// Returns the value of ExtremeOf as a scalar of x's type. It is exact for
+// 64-bit integers, too.
 Tensor ExtremeLike(Tensor x, bool highest);
 
 // Imports ArgMax or ArgMin. `mode`: maximum or minimum. Operands: (x, axis).

@@ -85,8 +85,9 @@ std::optional<Dim> Quotient(OperatorBase& c, const Dim& whole,
   return quotient;
 }
 
-// Reads the blocks of the spatial dims after the batch: shapes, and the order
-// of the transposition that both directions share.
+// Reads the operand block_shape of SpaceToBatchND and BatchToSpaceND, which has
+// a block size for each of the dims after the batch that are divided; nullopt
+// after an error.
 std::optional<std::vector<int64_t>> ReadBlocks(OperatorBase& c) {
   if (!c.CheckRank(0, 3)) return std::nullopt;
   auto blocks = c.ConstantIntegers(1, "block_shape");
@@ -201,8 +202,8 @@ void ImportSplitV(OperatorBase& c) {
                          std::to_string(c.output_count()) + " values, found " +
                          std::to_string(sizes->size()));
   }
-  // One size may be -1, which means the extent that the other sizes leave of
-  // the axis.
+  // One size of SplitV may be -1: that part gets the elements of the axis that
+  // the other sizes leave.
   Dim rest = x.dim(axis);
   for (const Dim& size : *sizes)
     if (size != Dim(-1)) rest = rest - size;
@@ -225,8 +226,8 @@ void ImportPad(OperatorBase& c, double zero) {
 void ImportMirrorPad(OperatorBase& c, bool symmetric) {
   if (!symmetric)
     return ImportPadding(c, "reflect", Tensor(&c.builder(), nullptr));
-  // In symmetric mode the edge element is mirrored, too: the padding on each
-  // side is the reversed slice next to that side.
+  // In symmetric mode the padding on each side is the slice next to that side,
+  // reversed, so that the edge element is repeated.
   if (!c.CheckRank(0, 0)) return;
   Tensor x = c.Input(0);
   const auto margins = ReadMargins(c, 1, x.rank(), "paddings");
@@ -412,7 +413,7 @@ void ImportRange(OperatorBase& c) {
     if (!c.CheckRank(i, 0, 1)) return;
   const Tensor start = Reshape(c.Input(0), {}), delta = Reshape(c.Input(2), {});
   const Tensor limit = Reshape(c.Input(1), {});
-  // The number of elements is ceil((limit - start) / delta), or 0 if that is
+  // Range has ceil((limit - start) / delta) elements, or none if that is
   // negative.
   const Tensor span = Cast(limit, DType::kF64) - Cast(start, DType::kF64);
   const Tensor count =

@@ -27,7 +27,7 @@
 
 namespace ember::tf_common {
 
-// The names of frontends/ops that the code of operators uses. Functions on
+// Names of frontends/ops that import functions use unqualified. Functions on
 // tensors are found by argument-dependent lookup.
 using ops::Apply;
 using ops::ApplyAll;

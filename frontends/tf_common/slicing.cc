@@ -11,9 +11,8 @@
 namespace ember::tf_common {
 namespace {
 
-// Converts a bound of a slice, which may count from the end, to one that counts
-// from the start, and clamps it to [low, high], where `high` is the last
-// element or, if there is none, at least the place before it.
+// Converts a bound of a slice, which may be negative (from the end), to one
+// that counts from the start, and clamps it to [low, high].
 Dim Clamped(const Dim& bound, const Dim& extent, const Dim& low,
             const Dim& high) {
   const std::optional<int64_t> constant = bound.AsConstant();
@@ -70,7 +69,8 @@ class StridedSlice {
     for (size_t i = 0; i < count; ++i)
       named += !IsSet(masks_.new_axis, i) && !IsSet(masks_.ellipsis, i);
     int axis = 0;
-    int result = 0;  // Number of dims of the result so far.
+    // Number of dims of the result that the entries up to here have made.
+    int result = 0;
     for (size_t i = 0; i < count; ++i) {
       if (IsSet(masks_.ellipsis, i)) {
         for (int rest = rank - named; rest > 0; --rest, ++result)
@@ -104,7 +104,7 @@ class StridedSlice {
 
   // Returns the position of the one element that an index names, which may
   // count from the end. An index beyond the axis is an error of the import, or
-  // of the run if only the run knows.
+  // of the run if the index or the extent is known at run time only.
   Dim Index(int axis, const Dim& index, const Dim& extent) {
     const std::optional<int64_t> constant = index.AsConstant();
     const Dim at = constant && *constant < 0 ? extent + index : index;
@@ -121,8 +121,8 @@ class StridedSlice {
     graph::GraphBuilder& builder = c_.builder();
     const Tensor smallest = DimScalar(builder, SmallerOf(at, behind));
     c_.builder().Require(LessEqual(0, smallest).value(), message);
-    // A position that is always inside keeps the slice legal in a run that the
-    // check above ends.
+    // If the check above fails, it ends the run. The position is clamped all
+    // the same, so that the slice is legal in any case.
     return LargerOf(SmallerOf(at, extent - Dim(1)), Dim(0));
   }
 

@@ -10,14 +10,18 @@ namespace ember::tf_common {
 
 // Bit masks of a strided slice. Bit i is for entry i of begin, end and strides.
 struct SliceMasks {
-  // The slice begins at the first element, whatever the entry of begin says.
+  // Bit i: the slice begins at the first element of its dim, whatever entry i
+  // of `begin` says.
   int64_t begin = 0;
-  // The slice ends after the last element, whatever the entry of end says.
+  // Bit i: the slice ends after the last element of its dim, whatever entry i
+  // of `end` says.
   int64_t end = 0;
-  // The entry is an ellipsis, which covers all dims that no other entry covers.
+  // Bit i: entry i is an ellipsis, which covers all dims that no other entry
+  // covers.
   int64_t ellipsis = 0;
-  int64_t new_axis = 0;     // The entry adds a dim of 1 to the result.
-  int64_t shrink_axis = 0;  // The entry selects one element, and drops the dim.
+  int64_t new_axis = 0;  // Bit i: entry i adds a dim of 1 to the result.
+  // Bit i: entry i selects one element, and the result lacks its dim.
+  int64_t shrink_axis = 0;
   bool end_is_offset = false;
 };
 

@@ -49,18 +49,20 @@ int32_t RoundingShiftRight(int32_t x, int exponent) {
   return (x >> exponent) + ((x & mask) > threshold ? 1 : 0);
 }
 
-// Narrows a multiplier of 31 bits to 15 bits.
+// Rounds the multiplier of a fixed-point number from 31 bits to 15 bits, for
+// products of 16-bit numbers.
 int32_t Narrowed(const ops::FixedPoint& scale) {
   constexpr int32_t kHighest = 0x7FFFFFFF - (1 << 15);
   return scale.multiplier >= kHighest ? 0x7FFF
                                       : (scale.multiplier + (1 << 15)) >> 16;
 }
 
-// Computes x * relu6(x + 3) / 6 of a stored integer, in 16 bits like the
-// reference.
+// Computes x * relu6(x + 3) / 6 of a stored integer with 16-bit arithmetic,
+// which gives the same bits as TensorFlow Lite's reference kernel.
 int64_t HardSwishOf(int64_t stored, const Quantization& in,
                     const Quantization& out, DType type) {
-  // The operand's scale divided by 128, for integers with 7 more bits.
+  // The scale of the operand after it is multiplied by 128, so that it uses 7
+  // more bits of 16.
   const float fine_in_scale = in.scale() * (1.0f / 128);
   const ops::FixedPoint result_scale =
       ops::FixedPointOf(ScaleIn32Bits(fine_in_scale, out));
@@ -70,8 +72,8 @@ int64_t HardSwishOf(int64_t stored, const Quantization& in,
   const int32_t fine = value * 128;
   const int32_t on_result_scale =
       RoundingProduct16(fine, Narrowed(result_scale));
-  // relu6(x + 3) / 6 as a fixed-point number of 15 bits: first in [-1, 1), then
-  // in [0, 1].
+  // `gate` is relu6(x + 3) / 6 as a fixed-point number with 15 fractional bits:
+  // it saturates in [-1, 1), and is then moved to [0, 1].
   int32_t gate = fine;
   if (relu_scale.shift > 0)
     gate = Saturated16(int64_t{gate} << (relu_scale.shift - 1));
@@ -79,8 +81,8 @@ int64_t HardSwishOf(int64_t stored, const Quantization& in,
   if (relu_scale.shift > 0) gate = Saturated16(int64_t{gate} << 1);
   if (relu_scale.shift < 0) gate = RoundingShiftRight(gate, -relu_scale.shift);
   gate = (gate + (1 << 15)) >> 1;
-  // This division by 2^15 rounds toward zero, while the products above round to
-  // nearest.
+  // The reference kernel's last division by 2^15 rounds toward zero, while its
+  // products round to nearest.
   const int32_t product = gate * on_result_scale / (1 << 15);
   const int32_t rounded =
       RoundingShiftRight(product, std::max(-result_scale.shift, 0));
@@ -103,7 +105,8 @@ float TanhGeluNumber(float x) {
 // exponentials come from a table, as x has 8 bits.
 struct Exponentials {
   Tensor values;  // f32
-  // The greatest element, i64, with an extent of 1 along the dim.
+  // The greatest stored integer along the dim, as i64. The dim stays as one of
+  // extent 1.
   Tensor greatest;
 };
 
@@ -228,8 +231,8 @@ void ImportLeakyRelu(OperatorContext& c) {
   const Quantization& in = *c.InputQuantization(0);
   const Quantization& out = *c.OutputQuantization(0);
   const Tensor centered = CenteredStored(x, in);
-  // The slope may be negative, but a fixed-point multiplier may not, so the
-  // sign is applied separately.
+  // A negative slope is applied as its magnitude and a negation, because a
+  // fixed-point multiplier cannot be negative.
   const Tensor sloped = ops::MultiplyByFixedPoint(
       centered,
       ops::FixedPointOf(ScaleIn32Bits(in.scale() * std::abs(alpha), out)));

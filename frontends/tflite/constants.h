@@ -20,7 +20,8 @@ namespace ember::tflite {
 using UnpackedConstants = std::map<const schema::Tensor*, graph::ConstantData>;
 
 // Returns a constant tensor as a constant of the graph. Errors: a type without
-// a dtype, and data that does not fit its own index.
+// a dtype, and sparse or string data that does not fit the index stored with
+// it.
 StatusOr<ops::Tensor> ConstantTensor(const Model& model,
                                      const schema::Tensor& tensor,
                                      UnpackedConstants& unpacked,

@@ -122,7 +122,8 @@ void ImportBatchMatMul(OperatorContext& c) {
   Tensor b = Transposed(c.Input(1), o.adj_y());
   if (qa == nullptr && qb == nullptr) return c.SetOutput(0, MatMul(a, b));
   if (qa == nullptr) {
-    // Rows of real numbers are multiplied by quantized weights (hybrid.h).
+    // The first operand is real and the second one quantized: rows of the first
+    // are quantized at run time (hybrid.h).
     if (!qb->per_tensor())
       return c.FailUnsupported("input 1: expected one scale");
     const Hybrid hybrid =

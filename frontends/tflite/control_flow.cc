@@ -90,7 +90,8 @@ StatusOr<Tensor> GraphImporter::Variable(const std::string& resource,
 
 bool GraphImporter::Assigns(int subgraph, int depth) const {
   if (depth > kMaxCallDepth) return true;
-  // Each subgraph is examined once, as many operators may call it.
+  // The answer is kept for each subgraph, because many operators may call the
+  // same subgraph.
   const auto known = assigns_.find(subgraph);
   if (known != assigns_.end()) return known->second;
   const bool assigns = AssignsItself(subgraph, depth);
@@ -129,7 +130,9 @@ bool GraphImporter::AssignsItself(int subgraph, int depth) const {
   return false;
 }
 
-// The type of a resource comes from the operators that use its handle.
+// Adds the resources that the model's subgraphs name. The file does not state
+// the type of a resource: it is that of the tensors that READ_VARIABLE and
+// ASSIGN_VARIABLE read or write by its handle.
 Status GraphImporter::AddResources() {
   for (int subgraph = 0; subgraph < model_->subgraph_count(); ++subgraph) {
     std::map<int, std::string> handles;
@@ -437,8 +440,9 @@ Status GraphImporter::ImportWhile(const schema::Operator& op, Scope& scope) {
   return SetOutputs(op, outputs, scope);
 }
 
-// A boolean state says if the subgraph has run. Before the first run, the
-// values that the subgraph assigns replace those of the resources.
+// Imports CALL_ONCE. A boolean state says if the called subgraph has run.
+// Before the first run, the values that the subgraph assigns replace those of
+// the resources.
 Status GraphImporter::ImportCallOnce(const schema::Operator& op, Scope& scope) {
   EMBER_ASSIGN_OR_RETURN(
       const int subgraph,

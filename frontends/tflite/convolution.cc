@@ -22,8 +22,8 @@ using ops::ConvSpec;
 using ops::ConvTransposeSpec;
 using ops::Window;
 
-// The options that all convolutions share; Lists have one entry per spatial
-// dim, outermost first.
+// The options that all convolutions share. `strides` and `dilations` have one
+// entry per spatial dim, outermost first.
 struct Options {
   schema::Padding padding;
   std::vector<int64_t> strides, dilations;
@@ -115,8 +115,8 @@ void SetConvolution(OperatorContext& c, Tensor w, int channel_axis,
   if (!CheckQuantized(c, channel_axis)) return;
   Tensor centered = CenteredStored(x, *c.InputQuantization(0));
   Tensor weights = CenteredWeights(c, w);
-  // Sums of 16-bit activations may need more than 32 bits; the bias is then
-  // i64.
+  // An i64 bias says that sums of products may need more than 32 bits (with
+  // 16-bit activations), so the convolution sums in i64.
   if (bias && bias.dtype() == DType::kI64) {
     centered = Cast(centered, DType::kI64);
     weights = Cast(weights, DType::kI64);
@@ -202,8 +202,8 @@ void ImportTransposed(OperatorContext& c, const Options& options) {
   const Quantization* qx = c.InputQuantization(2);
   const Quantization* qw = c.InputQuantization(1);
   if (qw != nullptr && x.is_float()) {
-    // The input is real and the weights are quantized, so the weights are
-    // converted to real numbers.
+    // TRANSPOSE_CONV of real activations with quantized weights converts the
+    // weights to real numbers.
     w = Transpose(DequantizeStored(c.Input(1), *qw), order);
   } else if (qx != nullptr || qw != nullptr) {
     const Quantization* qy = c.OutputQuantization(0);

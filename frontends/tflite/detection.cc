@@ -33,8 +33,8 @@ struct PostProcessOptions {
 
 std::optional<PostProcessOptions> ReadOptions(OperatorContext& c) {
   const auto bytes = c.model().CustomOptions(c.op());
-  // The limit on the size bounds the time of the verifier, which visits each
-  // element of each vector; vectors may overlap.
+  // FlexBuffers' verifier visits each element of each vector. Vectors may
+  // overlap, so only a limit on the size bounds its time.
   if (bytes.size() > kMaxOptionBytes) {
     c.FailInvalid("custom options: expected at most " +
                   std::to_string(kMaxOptionBytes) + " bytes, found " +
@@ -101,10 +101,10 @@ void ImportNonMaxSuppressionV5(OperatorContext& c) {
   tf_common::ImportPaddedSuppression(c, /*soft=*/true);
 }
 
-// Operands: encoded boxes [1, n, 4], scores [1, n, classes, or one more for the
-// background], anchors [n, 4]. Results: boxes, classes, scores, count. This is
-// the operator's fast mode: boxes are suppressed by the score of their best
-// class, across classes.
+// Imports TFLite_Detection_PostProcess. Operands: encoded boxes [1, n, 4],
+// scores [1, n, classes, or one more for the background], anchors [n, 4].
+// Results: boxes, classes, scores, count. This is the operator's fast mode:
+// boxes are suppressed by the score of their best class, across classes.
 void ImportDetectionPostProcess(OperatorContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3) || !c.CheckRank(2, 2, 2))
     return;

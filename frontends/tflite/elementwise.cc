@@ -226,7 +226,7 @@ void ImportLogicalAnd(OperatorContext& c) { SetBinary(c, Opcode::kAnd); }
 void ImportLogicalOr(OperatorContext& c) { SetBinary(c, Opcode::kOr); }
 void ImportBitwiseXor(OperatorContext& c) { SetBinary(c, Opcode::kXor); }
 void ImportRightShift(OperatorContext& c) {
-  // Clamps the shift distance to the number of bits of the type.
+  // The shift distance is clamped to 0 … bits of the type - 1.
   const Tensor x = c.Input(0);
   const double most = 8 * DTypeByteSize(x.dtype()) - 1;
   const Tensor shift = Minimum(Maximum(c.Input(1), 0), most);

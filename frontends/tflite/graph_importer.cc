@@ -60,7 +60,8 @@ GraphImporter::GraphImporter(std::shared_ptr<const Model> model,
 }
 
 StatusOr<graph::Graph> GraphImporter::Import() {
-  // The number of expected operators grows when subgraphs are called.
+  // Expects the operators of the entry's subgraph. The number grows when they
+  // call other subgraphs.
   steps_.StartOver();
   steps_.Expect(model_->OperatorsOf(entry_.subgraph).size());
   Scope scope;
@@ -89,16 +90,18 @@ StatusOr<frontends::ModelInput> GraphImporter::InputOf(
                                     .logical_type = LogicalType(tensor)};
   const auto stated = SpanOf(tensor.shape());
   const auto signature = SpanOf(tensor.shape_signature());
-  // An empty shape is ambiguous in a file: the tensor may be a scalar or have
-  // no rank.
+  // An empty shape in the file is ambiguous: the tensor may be a scalar, or its
+  // rank may be unknown. If the user gives the input's shape or value, that
+  // decides.
   const bool pinned = options_.input_shapes.contains(input.name) ||
                       options_.input_values.contains(input.name);
   if (stated.empty() && !tensor.has_rank() && pinned) return model_input;
   std::vector<frontends::ModelDim>& dims = model_input.dims.emplace();
   for (size_t i = 0; i < stated.size(); ++i) {
     const bool open = !signature.empty() && signature[i] < 0;
-    // Without a signature, the shape is the one that with which the model was
-    // converted. TensorFlow Lite's interpreter can resize such inputs, too.
+    // Without a shape_signature, the file's shape is the one with which the
+    // model was converted. The user may give another one, because TensorFlow
+    // Lite's interpreter can resize such inputs, too.
     dims.push_back(
         open && !fixed_
             ? frontends::OpenDim(input.name, i)
@@ -241,8 +244,8 @@ StatusOr<Tensor> GraphImporter::Lookup(int tensor, Scope& scope) {
   const schema::Tensor& info = model_->tensor(scope.subgraph, tensor);
   if (!model_->IsConstant(info)) {
     const auto shape = SpanOf(info.shape());
-    // A constant whose shape has an extent of 0 has no elements, and so no
-    // data.
+    // A constant with an extent of 0 has no bytes in the file, so IsConstant is
+    // false for it, but it is no error.
     const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
     if (!empty || info.type() == schema::TensorType::RESOURCE) {
       return DataLossError("tensor '" + NameOfTensor(info) +
@@ -349,8 +352,9 @@ Status GraphImporter::ImportOperator(const schema::Operator& op, Scope& scope) {
                               "': complex numbers are not supported here");
   }
   row->import(c);
-  // The operator does the same to the imaginary parts as to the real parts, so
-  // it is imported a second time for them.
+  // For complex operands, an operator that acts on real and imaginary parts
+  // alike is imported twice: above for the real parts, and here for the
+  // imaginary parts.
   if (is_complex && row->complex_numbers == ComplexNumbers::kByParts &&
       scope.builder->status().ok()) {
     std::vector<Tensor> real;

@@ -66,10 +66,11 @@ class GraphImporter {
     // region of its own; else null.
     graph::Region* region = nullptr;
     int depth = 0;
-    // Prefix of the operators' origins: the path of calls.
+    // Prefix of the names of operators in errors: the path of calls.
     std::string prefix;
     std::map<int, Tensor> values;  // Values by tensor.
-    // Imaginary parts of complex tensors, by tensor.
+    // Imaginary part of each tensor that is complex, by the number of the
+    // tensor.
     std::map<int, Tensor> imaginaries;
     std::map<int, std::string> resources;  // Names by tensor.
     // Values of the resources that this scope or an inner scope has read or
@@ -98,8 +99,8 @@ class GraphImporter {
   Status SetResults(const OperatorContext& c, const OperatorRow& row,
                     const std::optional<Quantization>& moved, Scope& scope);
 
-  // A value that a subgraph gets or returns: a tensor, or the name of a
-  // resource (control_flow.cc).
+  // A value that is passed to or returned from a subgraph: a tensor, or the
+  // name of a resource (control_flow.cc).
   struct Handed {
     Tensor tensor;
     // If not empty: the value is the resource of this name, and has no tensor.
@@ -148,13 +149,17 @@ class GraphImporter {
   int64_t imported_operands_ = 0;
   std::vector<State> states_;
   UnpackedConstants unpacked_;
-  UniqueNames names_;  // Names of inputs, outputs and states.
-  // Names of states: for variable tensors of the entry's subgraph, for
-  // resources, and for subgraphs that are called once.
+  // Names in use for inputs, outputs and states of the graph, which must be
+  // unique.
+  UniqueNames names_;
+  // The state inputs' names: for variable tensors (by tensor of the entry's
+  // subgraph), for resources (by resource name), and for CALL_ONCE (by the
+  // called subgraph).
   std::map<int, std::string> variable_tensors_;
   std::map<std::string, std::string> resource_states_;
   std::map<int, std::string> once_;
-  // Results of Assigns so far, by subgraph.
+  // For each subgraph that the function Assigns has examined: true if it
+  // assigns resources.
   mutable std::map<int, bool> assigns_;
 };
 

@@ -13,8 +13,8 @@ std::vector<int64_t> DimsFrom(int first, int rank) {
   return axes;
 }
 
-// Replaces scale 0 by 1. If the range is 0, all elements are 0, and any scale
-// fits.
+// Replaces a scale of 0 by 1. It is 0 only if all elements of the row are 0,
+// which any scale represents.
 Tensor OrOne(Tensor x) { return Select(Equal(x, 0), x.Like(1), x); }
 
 Hybrid Symmetric(Tensor x, const std::vector<int64_t>& axes) {

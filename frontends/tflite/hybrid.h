@@ -22,9 +22,10 @@ enum class Rounding : uint8_t {
 };
 
 struct Hybrid {
-  Tensor values;  // The quantized rows minus their zero points, i32.
-  // The scale of each row, f32, of the same rank as the values, with 1 in the
-  // dims of a row.
+  // The quantized numbers of each row minus the row's zero point, i32.
+  Tensor values;
+  // The scale of each row, f32. It has the rank of `values`, with 1 in the dims
+  // within a row.
   Tensor scale;
 };
 

@@ -15,8 +15,8 @@
 namespace ember::tflite {
 namespace {
 
-// Returns why a custom operator without a row is unsupported, and what the user
-// can do.
+// Returns the text, for the error message, that says why a custom operator is
+// unsupported and what the user can do.
 std::string_view ReasonOfCustom(std::string_view name) {
   if (name.starts_with("Flex")) {
     return "it is an operator of TensorFlow itself: give the SavedModel that "
@@ -52,7 +52,8 @@ Status CheckOperators(const Model& model) {
 
 struct OpenedModel {
   std::shared_ptr<const Model> model;
-  std::span<const uint8_t> bytes;  // The model keeps the bytes of its file.
+  // The bytes of the file, which `model` keeps alive.
+  std::span<const uint8_t> bytes;
 };
 
 StatusOr<std::unique_ptr<OpenedModel>> Open(const graph::ConstantData& file) {

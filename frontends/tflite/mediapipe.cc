@@ -44,7 +44,8 @@ std::optional<std::vector<int64_t>> ReadIntegers(OperatorContext& c,
   return integers;
 }
 
-// True for SAME, false for VALID; nullopt after an error.
+// Reads the option `padding` of a MediaPipe operator: true for SAME, false for
+// VALID; nullopt after an error.
 std::optional<bool> IsSame(OperatorContext& c, int64_t padding) {
   constexpr int64_t kSame = 1, kValid = 2;
   if (!c.CheckRange("padding", padding, kSame, kValid)) return std::nullopt;
@@ -79,8 +80,8 @@ std::optional<Pooling> ReadPooling(OperatorContext& c) {
                     kMaxExtent) ||
       !c.CheckRange("activation", (*values)[5], 0, 4))
     return std::nullopt;
-  // The numbers 0 to 4, which are the accepted ones, denote the same
-  // activations in the structure as in the file format.
+  // The accepted activations, 0 to 4, have the same numbers in MediaPipe's
+  // options as in TensorFlow Lite's file format.
   pooling.activation =
       static_cast<schema::ActivationFunctionType>((*values)[5]);
   return pooling;

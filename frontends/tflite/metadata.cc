@@ -21,14 +21,15 @@ namespace {
 using metadata_schema::AssociatedFileType;
 
 constexpr std::string_view kParsed = "TFLITE_METADATA";
-// Limits of the verifier: nesting of the metadata's tables, and their number.
-// Real models are far below.
+// Limits of FlatBuffers' verifier for the metadata: nesting depth of tables,
+// and their number. Real models are far below.
 constexpr uint32_t kMaxDepth = 32, kMaxTables = 1 << 16;
 // Largest number of items of one list that are read, because vectors may name
 // one table many times.
 constexpr uint32_t kMaxItems = 4096;
 
-// Removes the zero bytes with which buffers are padded at the end.
+// Returns the text without the zero bytes that writers append to buffers as
+// padding.
 std::string_view WithoutPadding(std::string_view text) {
   while (text.ends_with('\0')) text.remove_suffix(1);
   return text;
@@ -101,7 +102,8 @@ class Reader {
   void OpenArchive() {
     StatusOr<archive::ZipArchive> archive =
         archive::ZipArchive::Open(file_, model_.owner());
-    // A file without an archive is usual, so it is not reported as damaged.
+    // Most models have no archive of associated files, so a failure to open one
+    // is not reported.
     if (archive.ok()) archive_.emplace(*std::move(archive));
   }
 

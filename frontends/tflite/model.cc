@@ -17,8 +17,8 @@ constexpr int kMaxRank = 16;
 // Each table counts as this many bytes towards the limit, in addition to its
 // contents.
 constexpr uint64_t kTableBytes = 64;
-// An offset of 0 or 1 means that the data is inside of the FlatBuffer, not
-// after it.
+// Largest value of a buffer's offset field that means "no offset": the buffer's
+// data is then inside of the FlatBuffer, not behind it.
 constexpr uint64_t kNoOffset = 1;
 
 Status Malformed(std::string message) {
@@ -148,8 +148,8 @@ StatusOr<std::shared_ptr<const Model>> Model::Read(
     return Malformed("expected a TensorFlow Lite model (TFL3), found " + found +
                      " of something else");
   }
-  // The verifier of FlatBuffers accepts a limited size. In a larger file, only
-  // weights follow after the FlatBuffer.
+  // FlatBuffers' verifier accepts less than 2 GiB. A larger file has only
+  // weights beyond that size, so its first part is verified.
   const size_t size =
       std::min(bytes.size(), size_t{FLATBUFFERS_MAX_BUFFER_SIZE - 1});
   flatbuffers::Verifier verifier(bytes.data(), size, kMaxDepth, kMaxTables);
@@ -385,9 +385,9 @@ std::vector<const schema::Operator*> Model::OperatorsOf(int index) const {
 schema::BuiltinOperator Model::CodeOf(const schema::Operator& op) const {
   const schema::OperatorCode& code =
       *root_->operator_codes()->Get(op.opcode_index());
-  // Files from before the second field have 0 in it. Newer files have the code
-  // in the second field and, up to the first field's largest value, in the
-  // first, so the larger field is the code. The first field is never below 0:
+  // The operator's code is the larger of two fields. Files from before the
+  // second field existed have 0 in it. Newer files have the code in the second
+  // field and, if it fits, in the first one, too. The first is never below 0:
   // NOLINTNEXTLINE(bugprone-signed-char-misuse)
   const int old_code = code.deprecated_builtin_code();
   return static_cast<schema::BuiltinOperator>(

@@ -114,8 +114,9 @@ std::string_view ViewOf(const flatbuffers::String* text);
 std::string TextOf(const flatbuffers::String* text);
 std::string NameOfTensor(const schema::Tensor& tensor);
 
-// Returns nullopt for types without a dtype: complex numbers, resources.
-// Strings are handles, and 4-bit integers are held in i8.
+// Returns the dtype in which a tensor type is held; nullopt for types without
+// one: complex numbers, resources. Strings are handles (i64 numbers of interned
+// strings), and 4-bit integers are held in i8.
 std::optional<DType> DTypeOf(schema::TensorType type);
 std::string TypeName(schema::TensorType type);
 

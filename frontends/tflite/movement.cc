@@ -35,8 +35,8 @@ void ImportSqueeze(OperatorContext& c) {
 
 namespace {
 
-// Returns a part of a concatenation on the result's scale. Unsigned integers
-// are converted in floats, as the format's kernels do.
+// Converts an operand of CONCATENATION to the result's scale. u8 is converted
+// in floats, as TensorFlow Lite's kernel does.
 Tensor OnScaleOfResult(OperatorContext& c, Tensor part,
                        const Quantization& from, const Quantization& to) {
   const DType type = c.OutputType(0);
@@ -144,7 +144,8 @@ void ImportDilate(OperatorContext& c) {
   const Tensor padded = Pad(Unsqueeze(x, added), Shape(high.size(), Dim(0)),
                             high, "constant", Reshape(c.Input(2), {}));
   Tensor y = Reshape(padded, merged);
-  // The zeros after the last element of each dim are cut off.
+  // Each dim is cut behind its last element, so that no inserted values follow
+  // it.
   for (int i = 0; i < x.rank(); ++i) {
     const Dim extent =
         LargerOf((x.dim(i) - Dim(1)) * Dim((*dilations)[i]) + Dim(1), Dim(0));

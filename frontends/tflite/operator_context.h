@@ -26,8 +26,8 @@
 
 namespace ember::tflite {
 
-// The names that operators use. Functions on tensors need no using-declaration:
-// argument-dependent lookup finds them.
+// Names that import functions use unqualified. Functions on tensors need no
+// using-declaration: argument-dependent lookup finds them.
 using tf_common::Apply;
 using tf_common::ApplyAll;
 using tf_common::AsConstants;
@@ -44,7 +44,7 @@ using tf_common::SmallerOf;
 using tf_common::Tensor;
 using tf_common::TensorsOf;
 
-// The number of the union member that holds options of the type T.
+// The tag by which the union BuiltinOptions marks options of the type T.
 template <typename T>
 inline constexpr schema::BuiltinOptions kMemberOf =
     schema::BuiltinOptions::NONE;
@@ -101,7 +101,8 @@ EMBER_TFLITE_OPTIONS(BucketizeOptions)
 EMBER_TFLITE_OPTIONS(GeluOptions)
 #undef EMBER_TFLITE_OPTIONS
 
-// Returns a table in which every field has its default.
+// Returns an options table without any field, in which every read gives the
+// field's default. It can be read as any type of options.
 const void* EmptyTable();
 
 // Returns the options of an operator; if the operator has none of this type,
@@ -118,17 +119,18 @@ const T& OptionsOf(const schema::Operator& op) {
 class OperatorContext : public tf_common::OperatorBase {
  public:
   struct Operand {
-    // The value of the operand; its real part if it is complex; absent if the
+    // The operand's tensor, or its real part if it is complex; absent if the
     // operand is left out.
     Tensor value;
-    Tensor imaginary;  // The imaginary part; absent for real operands.
+    Tensor imaginary;  // The imaginary part of a complex operand, else absent.
     const schema::Tensor* info = nullptr;
-    // The quantization of stored integers; nullopt for plain numbers.
+    // The quantization of the operand's stored integers; nullopt for plain
+    // numbers.
     std::optional<Quantization> quantization;
   };
   struct Result {
     Tensor value;
-    Tensor imaginary;  // The imaginary part; absent for real results.
+    Tensor imaginary;  // The imaginary part of a complex result, else absent.
     const schema::Tensor* info = nullptr;
     std::optional<Quantization> quantization;
   };

@@ -78,7 +78,8 @@ Tensor QuantizeToStored(Tensor x, const Quantization& q, DType dtype) {
   if (q.per_tensor()) {
     const Tensor rounded =
         ops::RoundHalfAway(wide / static_cast<double>(q.scale()));
-    // The cast from float to integer saturates, so no clamp is needed.
+    // Quantize need not clamp: the cast from float to integer saturates at the
+    // type's range.
     return Cast(rounded + static_cast<double>(q.zero_point()), dtype);
   }
   const std::vector<float> zeros(q.zero_points.begin(), q.zero_points.end());

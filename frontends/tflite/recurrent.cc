@@ -18,8 +18,8 @@ using Activation = schema::ActivationFunctionType;
 using ops::Capture;
 using ops::States;
 
-// The index among the operands of an LSTM of the first operand of each kind.
-// Weights are [units, inputs].
+// For each kind of operands of an LSTM (weights, biases, …): the index of the
+// first one in the operator's list. Weights are [units, inputs].
 struct LstmOperands {
   int input_weights, recurrent_weights, peepholes, biases, projection;
   int output_state, cell_state;
@@ -50,9 +50,9 @@ class Lstm {
   Lstm(OperatorContext& c, const LstmOperands& at, const LstmOptions& options)
       : c_(c), at_(at), options_(options) {}
 
-  // Runs the layer. x: [steps, batch, inputs]. Returns the outputs of all steps
-  // in the same order of dims, and changes the states, which are variable
-  // operands.
+  // Runs the LSTM over x [steps, batch, inputs]. Returns the outputs of all
+  // steps in the same order of dims, and changes the layer's states, which are
+  // variable operands.
   Tensor Run(Tensor x, bool reverse) {
     if (!Check()) return x;
     if (reverse) x = Reverse(x, 0);
@@ -114,7 +114,9 @@ class Lstm {
   // output.
   Tensor Gate(const Capture& capture, Tensor gates, int gate, Tensor cell) {
     Tensor x = GateOf(gates, gate - (coupled() ? 1 : 0), units_);
-    // The peephole operands are in the order input, forget, output.
+    // A peephole is a weight vector by which the cell state is added to a gate.
+    // These operands have the order input, forget, output; the gate `cell` (2)
+    // has none.
     const int peephole = gate == 3 ? 2 : gate;
     if (gate != 2 && c_.Input(at_.peepholes + peephole))
       x = x + cell * capture(c_.Input(at_.peepholes + peephole));
@@ -206,9 +208,9 @@ void SetDirections(OperatorContext& c, Tensor forward, Tensor backward,
 // Imports an LSTM with TensorFlow's BasicLSTMCell kernel, which has one matrix
 // for input and state.
 void ImportBasicLstm(OperatorContext& c) {
-  // Operands: (input, previous output, weights [4 * units, inputs + units],
-  // biases, previous cell). The order of the gates is input, candidate, forget,
-  // output.
+  // Operands of the BasicLSTMCell kernel: (input, previous output, weights [4 *
+  // units, inputs + units], biases, previous cell). The order of the gates in
+  // the weights is input, candidate, forget, output.
   for (const int i : {0, 1, 2, 4})
     if (!c.CheckRank(i, 2, 2)) return;
   if (!c.CheckRank(3, 1, 1)) return;

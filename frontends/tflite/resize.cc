@@ -14,7 +14,8 @@ namespace {
 // Number of fractional bits of positions and weights.
 constexpr int kFractionBits = 10;
 constexpr int64_t kOne = int64_t{1} << kFractionBits;
-// Largest extent for which positions fit in 32 bits.
+// Largest extent of an image in the integer kernel: positions with
+// kFractionBits then fit in 32 bits.
 constexpr int64_t kMaxExtent = 1 << 20;
 
 // Resizes one dim of stored integers to `to` elements, by linear interpolation

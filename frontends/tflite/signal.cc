@@ -48,8 +48,8 @@ void ImportRfft2D(OperatorContext& c) {
   const Tensor real = MatMul(x, across.cosine);
   const Tensor imaginary = -MatMul(x, across.sine);
   if (rows == 1) return c.SetComplexOutput(0, real, imaginary);
-  // The transform along the columns multiplies by a matrix of waves from the
-  // left.
+  // Completes the two-dimensional transform: multiplies by matrices of cosines
+  // and sines from the left, which transforms the columns.
   const ops::Waves down =
       ops::MakeWaves(c.builder(), Dim(rows), Dim(rows), Dim(rows), x.dtype());
   c.SetComplexOutput(0,

@@ -32,8 +32,9 @@ StatusOr<nlohmann::json> ReadJson(const archive::ZipArchive& archive,
        .nan = "\"NaN\""});
 }
 
-// Finds the entry whose name ends with `end`, and returns the part of the name
-// before `end`; nullopt if there is no such entry.
+// Finds an entry whose name ends with `end`, at the top of the archive or in a
+// folder there. Returns what precedes `end` ("" or "net/"); nullopt if there is
+// none.
 std::optional<std::string> PrefixOf(const archive::ZipArchive& archive,
                                     std::string_view end) {
   for (const std::string& name : archive.names()) {
@@ -93,7 +94,8 @@ Status ExportedFile::ReadOldLayout(const std::string& program) {
 }
 
 Status ExportedFile::ReadNewLayout(std::string_view entry) {
-  // Finds models/NAME.json of all programs in the archive.
+  // `models` collects the names of all programs in the archive, which are in
+  // models/NAME.json.
   std::vector<std::string> models;
   for (const std::string& name : archive_.names()) {
     const size_t at = name.find("models/");

@@ -51,7 +51,8 @@ class ExportedFile {
 
  private:
   using Payloads = std::map<std::string, Payload, std::less<>>;
-  // A file of torch.save that holds a dict of tensors.
+  // An archive written by torch.save, within the archive, that holds a dict of
+  // tensors by name.
   struct Saved {
     archive::ZipArchive archive;
     std::string prefix;

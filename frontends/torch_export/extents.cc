@@ -18,8 +18,8 @@ bool IsNamed(char c) {
          (c >= '0' && c <= '9') || c == '_';
 }
 
-// Returns the name that ParseDim has for a function of SymPy or PyTorch;
-// nullopt if it has no such function.
+// Returns the name by which graph::ParseDim knows a function of SymPy or
+// PyTorch; nullopt if it does not have the function.
 std::optional<std::string_view> FunctionOf(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"Mod", "mod"},          {"PythonMod", "mod"},     {"Max", "max"},
@@ -40,7 +40,8 @@ StatusOr<std::string> Translated(std::string_view text) {
         OnOneLine(part) + "'");
   };
   std::string result;
-  // The last symbol that was read, so that a following power can repeat it.
+  // The symbol that was read last. ParseDim has no powers, so s0**2 is written
+  // as a product that repeats it.
   std::string name;
   for (size_t i = 0; i < text.size();) {
     const std::string_view rest = text.substr(i);

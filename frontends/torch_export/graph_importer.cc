@@ -16,7 +16,8 @@ std::string OriginOf(const Node& node) {
   return OnOneLine(node.name + " (" + std::string(target) + ")");
 }
 
-// Appends the arguments that name values, including those in nested lists.
+// Appends the arguments that are not lists: `argument` itself, or the items of
+// nested lists.
 void Names(const Argument& argument, std::vector<const Argument*>& names) {
   if (argument.kind != Argument::Kind::kList) {
     names.push_back(&argument);
@@ -32,9 +33,8 @@ void Items(const Value& value, int depth, std::vector<Value>& items) {
   for (const Value& item : value.list->items) Items(item, depth + 1, items);
 }
 
-// True if a row of the operator has a parameter of the name. An argument of an
-// old file, which does not state how arguments are passed, is then passed by
-// name.
+// True if a row of the operator has a parameter of this name. Old files do not
+// state how an argument is passed; it is then passed by name if this is true.
 bool HasParameter(const std::string& op, std::string_view name) {
   for (const torchscript::TableEntry& entry : torchscript::FindOperator(op))
     for (const torchscript::SchemaParameter& parameter :
@@ -108,11 +108,12 @@ void GraphImporter::Bind(const Node& node, const Value& result, Scope& scope) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i]->kind != Argument::Kind::kTensor &&
         names[i]->kind != Argument::Kind::kSymbol)
-      // The result is absent or a fixed value, so no name refers to it.
+      // A result that is absent or has a fixed value has no name, so it is not
+      // stored.
       continue;
     Value value = items[i];
-    // An operator that returns a tensor may compute a known number from known
-    // numbers. It becomes a tensor.
+    // The node's result is declared as a tensor, but a row of the table may
+    // return a known number if its operands are known. It becomes a tensor.
     if (names[i]->kind == Argument::Kind::kTensor && value.is_number())
       value = machine_.NewTensor(machine_.ToTensor(value));
     scope.insert_or_assign(names[i]->text, std::move(value));

@@ -32,7 +32,8 @@ class GraphImporter {
 
   // Runs a graph. Returns one value per output; fewer after an error.
   std::vector<Value> Run(const Graph& graph, const std::vector<Value>& inputs);
-  // Returns the value of an argument that does not refer to a value by name.
+  // Returns the value of an argument that is not the name of a value of the
+  // graph, such as a number or None.
   Value Known(const Argument& argument);
 
  private:
@@ -48,27 +49,33 @@ class GraphImporter {
   Value While(const Node& node, const Scope& scope);
   Value Map(const Node& node, const Scope& scope);
   Value Scan(const Node& node, const Scope& scope);
-  // Runs the body once for each index along the first axis of the items, with
-  // the slice of each item at this index.
+  // Runs the body of a scan for each index along the first axis of `items`,
+  // with the slices of the items at this index. `carried`: values that pass
+  // from one iteration to the next; `others`: further operands of each
+  // iteration.
   Value ScanOver(const Graph& body, const std::vector<Value>& carried,
                  const std::vector<Value>& items,
                  const std::vector<Value>& others);
-  // Runs the graph that is the node's argument number `before`. All arguments
-  // after it are operands of the graph.
+  // Runs the graph that is the node's argument number `before`. The arguments
+  // after it are the inputs of that graph.
   Value Invoke(const Node& node, size_t before, const Scope& scope);
-  // Returns an argument that is a graph; fails for others.
+  // Returns argument number `index` of the node, which must be a graph; null
+  // after an error.
   const Graph* GraphOf(const Node& node, size_t index);
-  // Returns the values of an argument that is a list, or a single value.
+  // Returns the items of an argument that is a list, or the argument as the
+  // only value.
   std::vector<Value> ValuesOf(const Node& node, size_t index,
                               const Scope& scope);
-  // Returns copies of the tensors, so that changes to them are not visible
-  // elsewhere.
+  // Returns values with copies of the tensors, so that a nested graph that
+  // writes to them in place does not change the originals.
   std::vector<Value> Copied(const std::vector<Value>& values);
-  // Returns values as the tensors that a loop carries. Numbers become scalars.
+  // Returns the tensors that a loop carries for these values. A number becomes
+  // a scalar.
   std::vector<graph::Value*> Flat(const std::vector<Value>& values);
   std::vector<Value> Like(const std::vector<Value>& patterns,
                           const std::vector<graph::Value*>& flat);
-  // Leaves the region of a loop's body, and returns the outputs of the body.
+  // Ends a loop's body: leaves its region. Returns `out`, or no outputs after
+  // an error.
   graph::LoopOutputs Ended(graph::Region& region, graph::LoopOutputs out);
   void FailNode(const std::string& message);
 

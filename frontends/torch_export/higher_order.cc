@@ -75,8 +75,8 @@ std::vector<Value> GraphImporter::Like(const std::vector<Value>& patterns,
 graph::LoopOutputs GraphImporter::Ended(graph::Region& region,
                                         graph::LoopOutputs out) {
   if (!machine_.ok()) {
-    // After an error in the body, its incomplete outputs must not become the
-    // outputs of the loop.
+    // After an error in the body its outputs are incomplete, so the loop must
+    // fail instead of using them.
     region.builder().Fail(machine_.status());
     out = {};
   }
@@ -90,8 +90,8 @@ Value GraphImporter::Invoke(const Node& node, size_t before,
   std::vector<Value> inputs;
   for (size_t i = before + 1; i < node.inputs.size(); ++i) {
     const Value value = ValueOf(node.inputs[i].value, scope);
-    // An argument may also be an identifier, which is skipped, or a list of
-    // operands.
+    // An argument after the graph may be an identifier (a text), which is
+    // skipped, or a list of operands.
     if (value.is(Kind::kString)) continue;
     if (value.is_sequence())
       inputs.insert(inputs.end(), value.list->items.begin(),
@@ -175,8 +175,9 @@ Value GraphImporter::While(const Node& node, const Scope& scope) {
   graph::LoopRequest request;
   request.carried = Flat(carried);
   request.conditional = true;
-  // The condition gets carried numbers as scalars of the graph, because their
-  // values are known only before the first iteration.
+  // Numbers among the carried values change in the loop, so the condition must
+  // not compute with their initial values. It gets them as scalars of the
+  // graph.
   request.condition = proceeds(Like(carried, request.carried));
   if (!machine_.ok()) return {};
   const std::vector<graph::Value*> results = graph::BuildLoop(
@@ -215,7 +216,8 @@ Value GraphImporter::Scan(const Node& node, const Scope& scope) {
   const Graph* body = GraphOf(node, 0);
   const std::vector<Value> carried = ValuesOf(node, 1, scope);
   const std::vector<Value> items = ValuesOf(node, 2, scope);
-  // In PyTorch 2.6, an axis and a direction follow the items.
+  // PyTorch 2.6 passes an axis and a direction after the items; only the first
+  // axis and the forward direction (both 0) are supported.
   std::vector<Value> others;
   for (size_t i = 3; i < node.inputs.size(); ++i) {
     const Value value = ValueOf(node.inputs[i].value, scope);
@@ -301,8 +303,9 @@ Value GraphImporter::RunHigherOrder(const Node& node, const Scope& scope) {
     case HigherOrder::kWrapWithSetGrad:  // (enabled, graph, …)
       return Invoke(node, 1, scope);
     case HigherOrder::kWrapWithAutocast: {
-      // The arguments are (device, dtype, enabled, caches, graph, …). The graph
-      // does not contain the casts of an enabled autocast.
+      // The arguments are (device, dtype, enabled, caches, graph, …). If
+      // autocast is enabled, casts would have to be added that the graph does
+      // not contain, so only disabled ones are supported.
       const Value enabled = node.inputs.size() > 2
                                 ? ValueOf(node.inputs[2].value, scope)
                                 : Value::None();

@@ -23,7 +23,8 @@ StatusOr<graph::Graph> ImportRead(const StatusOr<File>& file,
   return graph;
 }
 
-// Opens the file with the program that the options select, once for each.
+// Opens the archive with the program that options.entry selects. Only the first
+// call for an entry parses the file.
 StatusOr<std::shared_ptr<ExportedFile>> Open(
     frontends::ModelFile& file, const frontends::ImportOptions& options) {
   return file.Parsed<ExportedFile>(

@@ -35,7 +35,8 @@ class Parser {
   struct Function {
     std::string_view name;
     Combine combine;
-    // True if the function may have one argument, or more than two.
+    // True if the function accepts any number of arguments, false if exactly
+    // two.
     bool has_any_count;
   };
 
@@ -91,12 +92,14 @@ class Parser {
     return name;
   }
 
-  // Parses the part of Symbol('s0', positive=True) that follows the '('.
+  // Parses a symbol, such as Symbol('s0', positive=True), from the text after
+  // its '('.
   StatusOr<Dim> ParseSymbol() {
     EMBER_RETURN_IF_ERROR(Expect("'"));
     std::string name(ReadName());
     if (name.empty()) return Unexpected("the name of a symbol");
-    // Symbols that begin with '_' are the compiler's own.
+    // Names of symbols that begin with '_' are reserved for the compiler, so
+    // such a name gets a letter in front.
     if (name.starts_with('_')) name = "d" + name;
     EMBER_RETURN_IF_ERROR(Expect("'"));
     while (Accept(",")) {

@@ -21,11 +21,12 @@
 
 namespace ember::torch_export {
 
-// True if the text has a part that only this form has: a symbol's or an
-// integer's call.
+// True if the text is a printed tree: only such trees contain a call of Symbol
+// or Integer.
 bool IsPrintedTree(std::string_view text);
 
-// The result may be invalid (Dim::is_valid) if a number exceeds 64 bits.
+// Parses a printed tree. The result may be an invalid dim (Dim::is_valid) if a
+// number exceeds 64 bits.
 StatusOr<graph::Dim> ParsePrintedTree(std::string_view text);
 
 }  // namespace ember::torch_export

@@ -17,12 +17,13 @@ constexpr int kMaxLists = 8;    // Largest nesting depth of lists.
 // Largest depth of the tree that describes the structure of results.
 constexpr int kMaxTrees = 32;
 constexpr size_t kMaxNodes = size_t{1} << 20;
-// Bounds from here on mean infinity: older writers use Python's largest
-// integers.
+// A bound of at least this number counts as infinity, as older writers use
+// Python's largest integers for it.
 constexpr int64_t kUnlimited = int64_t{1} << 62;
 
-// Converts the schema's number of a type to PyTorch's. Complex and quantized
-// types keep a number for which there is no dtype.
+// Converts the number that the schema gives an element type to PyTorch's own.
+// Complex and quantized types get numbers without a dtype, and are refused
+// later.
 int64_t ScalarTypeOf(int64_t number) {
   constexpr int64_t kBFloat16 = 13;
   return number == kBFloat16 ? 15 : number - 1;
@@ -38,15 +39,16 @@ std::string Shown(const Json& json) {
   return OnOneLine(text);
 }
 
-// A union of the schema: an object with one member, whose name is the tag.
+// A union of the schema. In JSON it is an object with one member, whose name
+// (`tag`) says which alternative `value` is.
 struct Tagged {
   std::string_view tag;
   const Json* value = nullptr;
 };
 
-// Appends the names of the leaves of a tree of results (torch.utils._pytree's
-// spec), whose dicts have their keys as a JSON list. False if it is no such
-// tree.
+// Appends a name for each leaf of the tree that describes the structure of the
+// results (torch.utils._pytree's spec). The names are made from the keys of
+// dicts. Returns false if the JSON is no such tree.
 bool AddLeafNames(const Json& spec, const std::string& name, int depth,
                   std::vector<std::string>& names) {
   if (!spec.is_object() || !spec.contains("type") ||
@@ -59,8 +61,8 @@ bool AddLeafNames(const Json& spec, const std::string& name, int depth,
     names.push_back(name);
     return true;
   }
-  // The tree is not copied, because a copy would recurse as deeply as the JSON
-  // in the file nests.
+  // `context` points into the tree, because a copy of the JSON would recurse as
+  // deeply as the file nests. `parsed` is for files that have it as text.
   Json parsed;
   const Json* context = spec.contains("context") ? &spec["context"] : &parsed;
   if (context->is_string()) {
@@ -81,8 +83,8 @@ bool AddLeafNames(const Json& spec, const std::string& name, int depth,
   return true;
 }
 
-// Reads one JSON document. The first error is kept, and malformed parts are
-// empty.
+// Reads the JSON of a program. The first error is kept; malformed parts are
+// read as empty ones.
 class Reader {
  public:
   Program ReadProgram(const Json& json) {
@@ -120,7 +122,8 @@ class Reader {
 
   Status CheckVersion(const Json& json) {
     const Json* version = Find(json, "schema_version");
-    // The version is an object with two parts; in older files it is one number.
+    // schema_version is an object with a major and a minor number; in older
+    // files it is only a number.
     int64_t major = 0;
     if (version != nullptr && version->is_object())
       major = Integer(Member(*version, "major"));
@@ -202,7 +205,8 @@ class Reader {
   bool Flag(const Json& json) {
     return Expect(json.is_boolean(), "true or false", json) && json.get<bool>();
   }
-  // Reads a union. Writers may add further members that are null.
+  // Reads a union: the member that is not null. Writers may add further members
+  // that are null.
   Tagged Union(const Json& json) {
     if (json.is_object()) {
       for (const auto& [tag, value] : json.items())
@@ -241,7 +245,8 @@ class Reader {
     for (const Json& stride : List(json, "strides"))
       meta.strides.push_back(ReadExtent(stride));
     const Json* offset = Find(json, "storage_offset");
-    // In the first versions the offset is a plain number.
+    // storage_offset is a union like the extents; in the first versions of the
+    // schema it is a plain number.
     if (offset != nullptr && offset->is_object())
       meta.offset = ReadExtent(*offset);
     else if (offset != nullptr)
@@ -261,8 +266,9 @@ class Reader {
     return argument;
   }
 
-  // Reads a list of arguments. The tag of a list is the tag of its items with
-  // an 's' appended; one further tag is for lists of lists.
+  // Reads a list of arguments. The schema has a tag for each type of list,
+  // which is the tag of its items (`tag`) with an 's' appended, and one for
+  // lists of lists.
   Argument ReadItems(const Json& json, std::string_view tag, int depth) {
     Argument list = Make(Argument::Kind::kList);
     if (!Expect(json.is_array(), "a list", json)) return list;
@@ -486,8 +492,8 @@ class Reader {
   }
 
   Status error_;
-  // The part of the document that is being read, for errors; empty for the
-  // whole document.
+  // Name of the part of the document that is being read, for errors; empty for
+  // the whole document.
   std::string where_;
   int depth_ = 0;
   size_t nodes_ = 0;

@@ -42,8 +42,8 @@ struct Extent {
 };
 
 struct TensorMeta {
-  // PyTorch's number of the element type, which differs from the number in the
-  // schema.
+  // PyTorch's number of the element type (ScalarType). The schema numbers types
+  // in another way.
   int64_t scalar_type = 0;
   std::vector<Extent> sizes, strides;
   Extent offset;
@@ -82,13 +82,15 @@ struct Argument {
 struct NamedArgument {
   std::string name;
   Argument value;
-  // The way in which an argument is passed. Old files do not state it.
+  // Says if an argument is passed by position or by name. Old files do not
+  // state it (kUnknown).
   enum class Passing : uint8_t { kUnknown, kPosition, kName };
   Passing passing = Passing::kUnknown;
 };
 
 struct Node {
-  std::string name;  // Name of the node, or else of its first result.
+  // Name of the node; if it has none, that of its first result.
+  std::string name;
   std::string target;
   std::vector<NamedArgument> inputs;
   std::vector<Argument> outputs;
@@ -106,13 +108,14 @@ struct InputSpec {
     kParameter,
     kBuffer,
     kTensorConstant,
-    kConstant,  // A number or text with which the model was exported.
+    // A number or text whose value was fixed when the model was exported.
+    kConstant,
     kToken,
     kObject,
   };
   Kind kind = Kind::kUser;
-  // Name of the parameter, buffer or constant; for an input of the user, name
-  // of the argument.
+  // Name of the parameter, buffer or constant that the input holds. For an
+  // input that the user gives, it is the argument's name.
   std::string name;
 };
 
@@ -125,7 +128,8 @@ struct OutputSpec {
     kGradient,
   };
   Kind kind = Kind::kUser;
-  std::string name;  // Name of the buffer or input that the output changes.
+  // Name of the buffer or input whose new contents the output is.
+  std::string name;
 };
 
 // The smallest and largest value of a symbol; nullopt if there is no bound.
@@ -135,20 +139,24 @@ struct Range {
 
 struct Program {
   Graph graph;
-  std::vector<InputSpec> inputs;    // The meaning of each input of the graph.
-  std::vector<OutputSpec> outputs;  // The meaning of each output of the graph.
+  // For each input of `graph`: which tensor or argument it is.
+  std::vector<InputSpec> inputs;
+  // For each output of `graph`: a result for the user, or new contents of a
+  // buffer or input.
+  std::vector<OutputSpec> outputs;
   std::map<std::string, Range, std::less<>> ranges;
-  // Names of the user's outputs, in order: the keys of dicts among the results;
-  // empty for outputs without a key. The list is empty if the file does not
-  // have these names.
+  // Names of the results for the user, in order. A result in a dict has its key
+  // as the name; others have an empty name. The list is empty if the file does
+  // not describe the structure of the results.
   std::vector<std::string> result_names;
 };
 
 StatusOr<Program> ReadProgram(const nlohmann::json& json);
 
-// The location of a weight in a newer archive.
+// Says where an archive of PyTorch 2.8 or later has the elements of a weight or
+// constant.
 struct Payload {
-  // Name of the entry, within the folder of weights or of constants.
+  // Name of the archive's entry, without the folder of weights or of constants.
   std::string entry;
   bool is_pickle = false;
   std::optional<TensorMeta> meta;

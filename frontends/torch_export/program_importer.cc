@@ -48,7 +48,8 @@ StatusOr<DType> DTypeOf(int64_t scalar_type) {
       std::to_string(scalar_type));
 }
 
-// True if all elements of its storage that a tensor can reach are 0.
+// True if all elements of a tensor are 0. It looks at all bytes of the storage
+// from the tensor's first to its last element.
 bool IsZero(const StoredTensor& stored) {
   if (std::find(stored.dims.begin(), stored.dims.end(), 0) != stored.dims.end())
     return true;
@@ -125,8 +126,9 @@ Status ProgramImporter::CheckRanges(
       if (range == program_.ranges.end()) continue;
       if (!seen.insert(dims[i].symbol).second) continue;
       const graph::Dim& dim = values[k]->type().shape[i];
-      // torch.export assumes that open dims are 2 or more, so that it need not
-      // handle 0 and 1. A lower bound of 2 is therefore no bound of the model.
+      // torch.export assumes that open dims are at least 2, to avoid the
+      // special cases 0 and 1. So a lower bound of up to 2 is no requirement of
+      // the model, and is not checked.
       std::string text;
       std::vector<Tensor> checks;
       const Tensor extent = ops::DimScalar(builder, dim);
@@ -161,8 +163,8 @@ Status ProgramImporter::CheckRanges(
 std::vector<graph::Value*> ProgramImporter::Related(
     const std::vector<frontends::ModelInput>& inputs,
     std::vector<graph::Value*> values, graph::GraphBuilder& builder) {
-  // The dims of inputs that are a plain symbol, by the symbol. Other symbols
-  // occur only within expressions.
+  // Maps a symbol to the dim of an input that is exactly this symbol. A symbol
+  // without an entry occurs only within expressions.
   std::map<std::string, graph::Dim> known;
   for (size_t k = 0; k < inputs.size(); ++k)
     for (size_t i = 0; i < inputs[k].dims->size(); ++i)
@@ -243,7 +245,8 @@ StatusOr<std::vector<Value>> ProgramImporter::InputValues(
     const std::vector<graph::Value*>& user, Machine& machine,
     GraphImporter& importer) {
   std::vector<Value> values;
-  // Values of tensors that the archive stores, by the first name.
+  // Values of the archive's tensors that were used so far, by
+  // SharedStorages::FirstOf of their name.
   std::map<std::string, Value> stored;
   size_t next = 0;
   for (size_t i = 0; i < program_.inputs.size(); ++i) {
@@ -295,8 +298,8 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
     results.names.push_back(name);
     results.values.push_back(machine.ToTensor(value).value());
   };
-  // Names of the inputs that are changed and have a result for their new
-  // contents.
+  // Names of the inputs whose new contents are a result because the program
+  // lists them as outputs.
   std::set<std::string> mutated;
   const auto users =
       std::count_if(program_.outputs.begin(), program_.outputs.end(),
@@ -337,7 +340,8 @@ StatusOr<ProgramImporter::Results> ProgramImporter::Sort(
     }
     if (!machine.ok()) return machine.status();
   }
-  // Adds results for the inputs and buffers that operators wrote in place.
+  // A changed stamp shows that an operator wrote to this input in place. A
+  // user's input then gets a result, a buffer becomes state.
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].is_tensor() || inputs[i].cell->stamp == stamps[i]) continue;
     const std::string& name = program_.graph.inputs[i].text;
@@ -360,7 +364,8 @@ Status ProgramImporter::AddOutputs(const Results& results,
   std::set<std::string> used;
   for (const auto& [name, state] : states_) used.insert(name);
   if (started_) used.insert(FlagName());
-  // The last number that was appended to each name.
+  // For each name that occurred more than once: the last number that was
+  // appended to make it unique.
   std::map<std::string, int> last;
   for (size_t i = 0; i < results.values.size(); ++i) {
     std::string name = results.names[i];
@@ -371,7 +376,7 @@ Status ProgramImporter::AddOutputs(const Results& results,
   }
   const std::string type(frontends::kStateType);
   for (const auto& [name, state] : states_) {
-    // A state that the program did not set keeps its old value.
+    // A state that this run of the graph did not write keeps its value.
     const Tensor after = state.after ? state.after : state.before;
     if (after.value() == nullptr) return builder.status();
     if (after.value()->type() != TypeOf(state.initial)) {
@@ -424,8 +429,8 @@ StatusOr<graph::Graph> ProgramImporter::Import() {
   for (const OutputSpec& output : program_.outputs)
     if (output.kind == OutputSpec::Kind::kBufferMutation)
       states_.emplace(shared_.FirstOf(output.name), State());
-  // Each import may find another buffer that is written in place, which then
-  // becomes state.
+  // Running the graph may show that another buffer is written in place. It
+  // becomes state, and the graph is imported again.
   for (size_t round = 0; round <= program_.inputs.size(); ++round) {
     has_news_ = false;
     for (auto& [name, state] : states_) state.after = Tensor();

@@ -41,8 +41,9 @@ class ProgramImporter {
   StatusOr<std::vector<frontends::ModelInput>> Inputs() const;
 
  private:
-  // A buffer or parameter that the program changes. It becomes an input and a
-  // result of the graph.
+  // State: a buffer or parameter that the program changes. It becomes an input
+  // (`before`) and a result (`after`) of the graph. `initial`: its contents in
+  // the archive.
   struct State {
     torchscript::StoredTensor initial;
     torchscript::Tensor before;  // the input
@@ -58,14 +59,14 @@ class ProgramImporter {
   Status CheckRanges(const std::vector<frontends::ModelInput>& inputs,
                      const std::vector<graph::Value*>& values,
                      graph::GraphBuilder& builder) const;
-  // Returns the inputs, where each dim that is an expression of other dims is
-  // assumed to equal the expression. The program checks that.
+  // Makes the program check each dim of an input that is an expression of other
+  // dims. Returns the inputs with these dims replaced by the expressions.
   static std::vector<graph::Value*> Related(
       const std::vector<frontends::ModelInput>& inputs,
       std::vector<graph::Value*> values, graph::GraphBuilder& builder);
   Status AddState(graph::GraphBuilder& builder);
-  // Returns a parameter, buffer or constant: its state if the program writes to
-  // it, else what the archive stores.
+  // Returns the value of a parameter, buffer or constant: the state's input if
+  // the program writes to it, else the tensor in the archive.
   StatusOr<Value> StoredValue(const std::string& name,
                               torchscript::Machine& machine);
   // Returns the values of the graph's inputs. `user`: the values of the inputs
@@ -73,8 +74,8 @@ class ProgramImporter {
   StatusOr<std::vector<Value>> InputValues(
       const std::vector<graph::Value*>& user, torchscript::Machine& machine,
       GraphImporter& importer);
-  // Separates the outputs into the user's results and state. The results have
-  // the names that the program gives them.
+  // Divides the outputs of the program into results for the user, which keep
+  // the program's names, and new values of states.
   StatusOr<Results> Sort(const std::vector<Value>& inputs,
                          const std::vector<uint64_t>& stamps,
                          const std::vector<Value>& outputs,
@@ -87,9 +88,9 @@ class ProgramImporter {
   const SharedStorages shared_;
   const frontends::ImportOptions& options_;
   frontends::ImportSteps& steps_;
-  // States by the name of the buffer, or of the first one with the same
-  // elements (SharedStorages::FirstOf). More may be found while the graph is
-  // run.
+  // The states, by the name of the buffer. For buffers with the same elements
+  // it is the first one's name (SharedStorages::FirstOf). Running the graph may
+  // add states.
   std::map<std::string, State> states_;
   torchscript::Tensor started_;
   bool has_news_ = false;

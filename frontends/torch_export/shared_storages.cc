@@ -11,8 +11,7 @@ namespace {
 
 using torchscript::StoredTensor;
 
-// A tensor and the addresses of the bytes that it reaches. Bytes between its
-// elements count as reached.
+// A tensor and the range of addresses from its first to its last element.
 struct Reach {
   std::string name;
   StoredTensor stored;
@@ -25,8 +24,9 @@ bool IsStored(InputSpec::Kind kind) {
          kind == InputSpec::Kind::kTensorConstant;
 }
 
-// Returns the tensors of the program with elements, in order. A tensor that
-// cannot be read is an error where the import reads it.
+// Returns the program's tensors that have elements, in the program's order. A
+// tensor that cannot be read is left out, because the import reports the error
+// when it reads it.
 std::vector<Reach> ReachesOf(const ExportedFile& file) {
   std::vector<Reach> reaches;
   for (const InputSpec& spec : file.program().inputs) {
@@ -50,7 +50,7 @@ bool HaveSameElements(const StoredTensor& a, const StoredTensor& b) {
   if (a.storage.data() != b.storage.data() || a.dtype != b.dtype ||
       a.dims != b.dims)
     return false;
-  // The stride along a dim of 1 has no meaning.
+  // The strides of a dim of 1 may differ, because no element depends on them.
   for (size_t i = 0; i < a.dims.size(); ++i)
     if (a.dims[i] != 1 && a.strides[i] != b.strides[i]) return false;
   return true;
@@ -60,7 +60,9 @@ bool HaveSameElements(const StoredTensor& a, const StoredTensor& b) {
 
 SharedStorages::SharedStorages(const ExportedFile& file) {
   std::vector<Reach> reaches = ReachesOf(file);
-  // The order of the program is kept among tensors that begin at one address.
+  // Sorts by the address of the first element. A stable sort keeps the
+  // program's order among tensors with the same address, so that FirstOf is the
+  // first in the program.
   std::ranges::stable_sort(reaches, {}, &Reach::begin);
   for (size_t i = 0; i < reaches.size(); ++i) {
     const Reach& reach = reaches[i];
@@ -72,8 +74,8 @@ SharedStorages::SharedStorages(const ExportedFile& file) {
     }
     firsts_.emplace(reach.name, first);
   }
-  // Tensors whose bytes overlap are neighbours in the order of addresses,
-  // except that a long tensor reaches over several others.
+  // Finds tensors whose bytes overlap although their elements are not the same.
+  // A long tensor may overlap several that begin after it.
   for (size_t i = 0; i < reaches.size(); ++i) {
     for (size_t j = i + 1;
          j < reaches.size() && reaches[j].begin < reaches[i].end; ++j) {

@@ -28,14 +28,16 @@ class SharedStorages {
   // of the same storage: the name itself if there is no earlier one.
   const std::string& FirstOf(const std::string& name) const;
 
-  // Fails if a tensor that the program reads shares elements with the tensor
-  // without having the same elements.
+  // Checks that the program may write to a tensor: fails if another tensor that
+  // the program reads shares some of its elements but does not have exactly the
+  // same ones.
   Status CheckWrite(const std::string& name) const;
 
  private:
-  // Names of tensors with the same elements, by the name of the first.
+  // For each tensor, the name of the first tensor with the same elements.
   std::map<std::string, std::string, std::less<>> firsts_;
-  // For each first tensor, the name of one that shares a part of its elements.
+  // For the first tensor of each set with the same elements, the name of
+  // another tensor that shares a part of them.
   std::map<std::string, std::string, std::less<>> overlaps_;
 };
 

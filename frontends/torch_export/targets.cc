@@ -89,16 +89,17 @@ std::string OperatorOfTarget(std::string_view target) {
   for (const NumberFunction& function : kFunctions)
     if (function.target == target) return std::string(function.op);
   if (!target.starts_with(kOperators)) return "";
-  // The rest of the target has the form NAMESPACE.NAME.OVERLOAD.
+  // After the prefix, the target has the form NAMESPACE.NAME.OVERLOAD. The name
+  // in the table is that without the overload, with "::" after the namespace.
   target.remove_prefix(kOperators.size());
   const size_t first = target.find('.');
   const size_t last = target.rfind('.');
   if (first == std::string_view::npos || first == last) return "";
   std::string op = std::string(target.substr(0, first)) + "::" +
                    std::string(target.substr(first + 1, last - first - 1));
-  // An operator NAME_copy returns a copy of what the view operator NAME
-  // returns. In a program whose nodes do not write in place, the view gives the
-  // same results.
+  // NAME_copy returns a copy of the result of the view operator NAME. If the
+  // table has no row NAME_copy, NAME is used instead. In a program that does
+  // not write in place both give the same results.
   constexpr std::string_view kCopy = "_copy";
   if (op.ends_with(kCopy) && torchscript::FindOperator(op).empty() &&
       torchscript::IsSupportedOperator(op.substr(0, op.size() - kCopy.size())))

@@ -17,18 +17,20 @@
 
 namespace ember::torch_export {
 
-// Returns the operator's name; empty if there is none. All overloads have one
-// name: the table selects the row by the arguments.
+// Returns the table's name for the target of a node; empty if there is none.
+// The overload is not part of the name: the table selects the row by the
+// arguments.
 std::string OperatorOfTarget(std::string_view target);
 
-// Python functions on the ints, floats and booleans that a program computes,
-// with the corresponding operator.
+// A Python function on numbers, such as math.floor, as the target of a node,
+// and the operator of the table that computes it. Programs call such functions
+// on extents.
 struct NumberFunction {
   std::string_view target, op;
 };
 std::span<const NumberFunction> NumberFunctions();
 
-// Kinds of operators that have graphs as arguments, such as
+// The higher-order operators, which have graphs as arguments, such as
 // "torch.ops.higher_order.cond".
 enum class HigherOrder {
   kNone,
@@ -36,8 +38,8 @@ enum class HigherOrder {
   kWhile,
   kMap,
   kScan,
-  // The operator runs one graph, which comes after a fixed number of other
-  // arguments.
+  // An operator that only runs one graph. The graph follows a fixed number of
+  // other arguments.
   kInvoke,
   kWrapWithSetGrad,
   kWrapWithAutocast,

@@ -14,7 +14,8 @@ Tensor Scalar(Call& c) {
 Tensor LeakyRelu(Call& c) {
   return ops::LeakyRelu(c.tensor("self"), c.number("negative_slope"));
 }
-// Imports rrelu. In evaluation its slope is the middle of its bounds.
+// Imports rrelu in evaluation mode, where the slope is not random but the
+// middle of its two bounds.
 Tensor Rrelu(Call& c) {
   const double slope = (c.number("lower") + c.number("upper")) / 2;
   return ops::LeakyRelu(c.tensor("self"), slope);
@@ -27,7 +28,7 @@ Tensor Prelu(Call& c) {
     weight = ops::AlongAxis(weight, 1, x.rank());
   return ops::LeakyRelu(x, weight);
 }
-// Imports elu. Exporters leave input_scale at 1.
+// Imports elu. The usual case is input_scale = 1, which has a function in ops.
 Tensor Elu(Call& c) {
   const Tensor x = c.tensor("self");
   const double scale = c.number("scale"), input_scale = c.number("input_scale");
@@ -64,8 +65,8 @@ Tensor Threshold(Call& c) {
   return ops::Select(ops::LessEqual(x, c.number("threshold")),
                      x.Like(c.number("value")), x);
 }
-// Returns the first half along an axis, multiplied by the sigmoid of the second
-// half.
+// Imports glu: the first half of x along an axis, times the sigmoid of the
+// second half.
 Tensor Glu(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return x;

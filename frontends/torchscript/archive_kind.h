@@ -14,13 +14,13 @@ namespace ember::torchscript {
 enum class ArchiveKind : uint8_t {
   kNone,
   kTorchScript,  // data.pkl with code
-  // An archive with data.pkl but without code: torch.save of tensors or of a
-  // whole module.
+  // An archive with data.pkl but without code, which torch.save writes for
+  // tensors or for a whole module.
   kTensors,
   kExported,  // torch.export
 };
-// Returns the kind of an archive. `prefix`: receives the common prefix of all
-// names in the archive.
+// Returns the kind of an archive. `prefix`: receives the folder ("net/") with
+// which all names in the archive begin.
 ArchiveKind KindOfArchive(const archive::ZipArchive& archive,
                           std::string* prefix = nullptr);
 

@@ -29,8 +29,8 @@ bool Arguments::IsGiven(const Expression* type, const std::string& name) const {
   return has_parts && first != given_.end() && first->starts_with(part);
 }
 
-// Adds the items of a list or dict argument: those that the options name, by
-// index for a list and by key for a dict.
+// Adds inputs for the items of an argument that is a list or dict. The options
+// name the items: NAME_INDEX for a list, NAME_KEY for a dict.
 Status Arguments::AddItems(const Expression* type, const std::string& name,
                            int depth, Part& part) {
   const std::string prefix = name + "_";
@@ -147,7 +147,8 @@ StatusOr<Arguments> Arguments::Of(const ModuleFile& file,
       part.kind = Kind::kNone;
       if (parameter.standard) part.standard = &*parameter.standard;
       if (scope == Scope::kGiven) continue;
-      // An argument whose type no input can have is not listed.
+      // An optional argument whose type cannot be an input is left out of the
+      // list of inputs.
       Part listed;
       if (!arguments.AddPart(type, parameter.name, 0, listed).ok()) {
         arguments.inputs_.resize(first);

@@ -28,10 +28,10 @@ namespace ember::torchscript {
 
 class Arguments {
  public:
-  // Selects the arguments that become inputs: kGiven, those that the options
-  // give and those that the method needs; kAll, all arguments.
+  // Selects the arguments that become inputs. kGiven: those for which the
+  // options have a shape or value, and those without a default; kAll: all.
   enum class Scope : uint8_t { kGiven, kAll };
-  // `dtypes`: types of inputs that are known to be another type than f32.
+  // `dtypes`: types of inputs, by name, for those that are known not to be f32.
   static StatusOr<Arguments> Of(const ModuleFile& file, const Function& method,
                                 const frontends::ImportOptions& options,
                                 const std::map<std::string, DType>& dtypes,
@@ -40,21 +40,23 @@ class Arguments {
   const std::vector<frontends::ModelInput>& inputs() const { return inputs_; }
   // Returns the inputs in the form in which a frontend lists them to the user.
   const std::vector<frontends::InputInfo>& infos() const { return infos_; }
-  // Returns one value per parameter of the method after `self`. `inputs`: the
-  // results of AddInputs, or values of a region that correspond to them.
+  // Returns the values with which the method is called, one per parameter after
+  // `self`. `inputs`: the results of AddInputs, or values of a region that
+  // correspond to them.
   std::vector<Value> Values(const std::vector<Tensor>& inputs, Machine& machine,
                             Interpreter& interpreter) const;
 
  private:
-  // The way in which a parameter is made from inputs.
+  // Describes how the value of a parameter, or of an item in it, is made from
+  // the inputs.
   struct Part {
-    // The kind of the parameter; kNone if the user does not give it.
+    // The kind of the value; kNone if the user does not give the argument.
     Value::Kind kind = Value::Kind::kTensor;
     size_t input = 0;               // kTensor and numbers
     std::vector<Part> parts;        // kList, kTuple, kDict
     std::vector<std::string> keys;  // kDict
     std::string name;               // kDict
-    // The default value, if the argument is not given.
+    // The expression of the default value, if the argument is not given.
     const Expression* standard = nullptr;
   };
   Status AddPart(const Expression* type, const std::string& name, int depth,
@@ -70,7 +72,7 @@ class Arguments {
   std::vector<frontends::InputInfo> infos_;
   std::vector<Part> parts_;
   std::map<std::string, DType> dtypes_;
-  // Names of the arguments for which the options have a shape or value.
+  // Names of the arguments that the options give: those with a shape or value.
   std::set<std::string> given_;
   Scope scope_ = Scope::kGiven;
 };

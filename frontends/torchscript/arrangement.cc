@@ -10,8 +10,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Repeats x `repeats[i]` times along axis i. Axes that x lacks are added in
-// front.
+// Repeats x along each axis i repeats[i] times. If `repeats` has more entries
+// than x has axes, axes of 1 are added in front of x.
 Tensor RepeatBy(Call& c, const Tensor& x, const Shape& repeats) {
   if (!c.ok() || !CheckNewRank(c, repeats.size() * 2)) return x;
   Shape dims = x.shape();
@@ -55,7 +55,8 @@ Tensor RepeatInterleave(Call& c) {
 
 Tensor Cat(Call& c) {
   std::vector<Tensor> parts;
-  // Vectors without elements can be joined with any tensor.
+  // Vectors of length 0 are left out: PyTorch allows them among tensors of any
+  // rank.
   for (const Tensor& part : c.tensors("tensors"))
     if (part.rank() != 1 || part.dim(0) != Dim(0)) parts.push_back(part);
   if (!c.ok()) return {};
@@ -179,7 +180,8 @@ Tensor Diff(Call& c) {
   const int64_t times = c.integer("n");
   if (!c.CheckRank("self", x, 1)) return x;
   const int axis = c.axis("dim", x.rank());
-  // Without differences, prepend and append have no effect.
+  // The result for n = 0 is x itself: the arguments prepend and append have no
+  // effect.
   if (times == 0) return x;
   std::vector<Tensor> parts = {x};
   if (c.has("prepend")) parts.insert(parts.begin(), c.tensor("prepend"));
@@ -204,7 +206,8 @@ Tensor FlipAxis(Call& c, int axis, int rank) {
 }
 Tensor FlipColumns(Call& c) { return FlipAxis(c, 1, 2); }
 Tensor FlipRows(Call& c) { return FlipAxis(c, 0, 1); }
-// Joins tensors along the second axis; vectors become columns first.
+// Imports column_stack: joins tensors along the second axis, after vectors have
+// become columns.
 Tensor ColumnStack(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || parts.empty()) {
@@ -216,7 +219,8 @@ Tensor ColumnStack(Call& c) {
       part = ops::Reshape(part, {graph::ElementCount(part.shape()), Dim(1)});
   return Concat(parts, 1);
 }
-// Joins tensors along the third axis; vectors and matrices get axes of 1 first.
+// Imports dstack: joins tensors along the third axis, after vectors and
+// matrices have got axes of 1.
 Tensor DepthStack(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || parts.empty()) {
@@ -230,7 +234,8 @@ Tensor DepthStack(Call& c) {
   }
   return Concat(parts, 2);
 }
-// Returns all combinations of elements of vectors, [product, vectors].
+// Imports cartesian_prod: the rows are all combinations of one element of each
+// vector, [product of the lengths, vectors].
 Tensor CartesianProduct(Call& c) {
   const std::vector<Tensor> vectors = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || vectors.empty()) {
@@ -269,8 +274,9 @@ Tensor Combinations(Call& c) {
     return x;
   }
   if (chosen == 0) return ops::SliceAxis(x, 0, Dim(0), Dim(0));
-  // `row` has the indices of a choice. The next choice increases the last index
-  // that can be increased, and those behind it follow.
+  // `row` has the indices of the current choice. The next choice in order
+  // increases the last index that can be increased, and gives the indices after
+  // it their smallest values.
   const auto size = static_cast<size_t>(chosen);
   std::vector<int64_t> row(size);
   for (size_t i = 0; i < size; ++i) row[i] = apart * static_cast<int64_t>(i);
@@ -294,7 +300,8 @@ Tensor Combinations(Call& c) {
       ops::Gather(x, Tensor(&c.builder(), c.builder().Integers(places)), 0),
       {rows, Dim(chosen)});
 }
-// Calls a row of the table for each tensor of a list.
+// Calls the operator `name` for each tensor in the argument `tensors`, and
+// returns the list of results.
 Value ForEach(Call& c, std::string_view name) {
   std::vector<Value> results;
   for (const Value& item : c.value("tensors").list->items) {
@@ -307,14 +314,15 @@ Value AtLeast1(Call& c) { return ForEach(c, "aten::atleast_1d"); }
 Value AtLeast2(Call& c) { return ForEach(c, "aten::atleast_2d"); }
 Value AtLeast3(Call& c) { return ForEach(c, "aten::atleast_3d"); }
 
-// The windows of `size` elements that begin at each `step` elements of an axis.
+// The windows of an axis that unfold returns: `size` consecutive elements each,
+// which begin `step` elements apart.
 struct Windows {
   int axis;
   int64_t size, step;
   Dim count;
 
-  // Returns the order of the axes of a result of Read, in which the windows are
-  // the axis after `axis`, that makes them the last axis.
+  // Returns the order of axes that moves the axis after `axis`, which the
+  // gather in Read adds for the elements of a window, to the end.
   std::vector<int64_t> Order(int rank) const {
     std::vector<int64_t> order;
     for (int i = 0; i <= rank; ++i)
@@ -322,7 +330,8 @@ struct Windows {
     order.push_back(axis + 1);
     return order;
   }
-  // Returns the windows as a new last axis.
+  // Returns the windows of x: the axis has an entry per window, and the
+  // elements of a window are a new last axis.
   Tensor Read(const Tensor& x) const {
     const Tensor starts = ops::AlongAxis(
         IotaVector(x.builder(), count, DType::kI64) * static_cast<double>(step),
@@ -332,8 +341,8 @@ struct Windows {
     return ops::Transpose(ops::Gather(x, starts + within, axis),
                           Order(x.rank()));
   }
-  // Returns x with the elements of the windows replaced. The windows must not
-  // overlap.
+  // Returns x with the elements in the windows replaced by those of `windows`.
+  // It requires windows that do not overlap (size <= step).
   Tensor Write(const Tensor& x, const Tensor& windows) const {
     if (size == 0) return x;
     Shape merged = x.shape();
@@ -370,8 +379,8 @@ Value Unfold(Call& c) {
       FloorDivide(x.dim(axis) - Dim(size), Dim(step)) + Dim(1)};
   Cell& cell = *c.value("self").cell;
   Shape strides = c.machine().StridesOf(cell);
-  // A tensor without dims is a vector of one element, whose only window is the
-  // result.
+  // A tensor without dims is treated as a vector of one element. Its only
+  // window is the result.
   const Dim along = has_axis ? strides[static_cast<size_t>(axis)] : Dim(1);
   if (has_axis) strides[static_cast<size_t>(axis)] = along * Dim(step);
   strides.push_back(along);

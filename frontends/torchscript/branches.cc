@@ -10,8 +10,9 @@
 
 namespace ember::torchscript {
 
-// The state of the interpreter after it executed one branch: the variables, the
-// writes, an exception, and whether the function returned.
+// The state of the interpreter after it executed one branch of an `if`.
+// `written`: old values of the tensors and attributes that the branch wrote;
+// `raised`: message of the exception with which it ended.
 struct Interpreter::Branch {
   std::map<std::string, Value, std::less<>> variables;
   Journal written;
@@ -19,8 +20,8 @@ struct Interpreter::Branch {
   bool returned = false;
 };
 
-// Returns a copy of the value whose tensors have their present contents. It is
-// used after a branch whose writes are taken back.
+// Returns a copy of the value with new tensors that have the present contents.
+// It keeps the values of a branch before the branch's writes are undone.
 Value Interpreter::Frozen(const Value& value, int depth) {
   if (value.is_tensor()) {
     Value made = machine_.NewTensor(machine_.Read(*value.cell));
@@ -79,8 +80,8 @@ void Interpreter::ExecuteBoth(const Value& decided, const Statement& statement,
   Branch otherwise;
   RunBranch(statement.body, regions.then(), frame, then);
   if (!machine_.ok()) return;
-  // If a branch raises, the program checks at run time that this branch is not
-  // taken, and the other branch is executed without an `if`.
+  // If one branch raises an exception, no `if` is built: the other branch is
+  // executed, and the program checks at run time that it is the right one.
   const auto check = [&](const Tensor& held, const std::string& message,
                          const std::vector<Statement>& block) {
     machine_.builder().Require(held.value(), OnOneLine(message));
@@ -100,8 +101,10 @@ void Interpreter::ExecuteBoth(const Value& decided, const Statement& statement,
   }
   std::string conflict;
   if (MergeBranches(decided, regions, then, otherwise, frame, conflict)) return;
-  // Models write such branches for tensors without elements. The branch for
-  // tensors with elements is taken, and the run checks that they have some.
+  // The condition only tests if a dim is 0, and the branches give tensors of
+  // other types, so they cannot be merged. Models handle tensors without
+  // elements in such branches. The branch for the others is executed, and the
+  // program checks that the dim is not 0.
   const bool is_positive = decided.dim_test == Value::DimTest::kIsPositive;
   check(is_positive ? condition : ops::Not(condition),
         "line " + std::to_string(line_) + ": '" + conflict +
@@ -115,7 +118,7 @@ bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
                                 std::string& conflict) {
   const Tensor condition = machine_.Inside(decided.dynamic);
   Merge merge;
-  // Merges the variables that exist after both branches.
+  // A variable is merged only if it exists after both branches.
   std::vector<std::string> names;
   for (const auto& [name, value] : then.variables) {
     const auto other = otherwise.variables.find(name);
@@ -126,7 +129,8 @@ bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
   conflict = merge.other_type();
   if (!conflict.empty() && decided.dim_test != Value::DimTest::kNone)
     return false;
-  // Merges the tensors that either branch wrote.
+  // A tensor that only one branch wrote is merged with its value before the
+  // branches.
   std::set<Cell*> cells;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [cell, last] : branch->written.cells) cells.insert(cell);
@@ -139,7 +143,7 @@ bool Interpreter::MergeBranches(const Value& decided, graph::IfRegions& regions,
   for (Cell* cell : cells)
     merge.Add(last_of(then, cell), last_of(otherwise, cell),
               "a tensor that is written to", machine_);
-  // Merges the attributes that either branch wrote.
+  // An attribute is merged if either branch assigned it.
   std::set<std::pair<Object*, std::string>> attributes;
   for (const Branch* branch : {&then, &otherwise})
     for (const auto& [key, last] : branch->written.attributes)

@@ -187,7 +187,8 @@ bool BroadcastTogether(Call& c, Tensor& a, Tensor& b) {
 }
 
 int NormalAxis(Machine& machine, int64_t axis, int rank) {
-  // A tensor without dims has the axes of a tensor with one dim.
+  // PyTorch accepts the axes 0 and -1 for a tensor without dims, like for a
+  // vector.
   const int64_t places = std::max(rank, 1);
   if (axis < -places || axis >= places) {
     machine.FailInvalid("expected an axis in [" + std::to_string(-places) +
@@ -219,7 +220,8 @@ std::vector<int64_t> Call::axes(std::string_view name, int rank) {
 
 double Wrapped(double number, DType dtype) {
   const int bits = 8 * DTypeByteSize(dtype);
-  // Beyond 2^53 doubles do not represent all integers.
+  // Larger numbers than 2^53 are returned unchanged, because a double cannot
+  // represent all integers beyond it.
   if (!IsInteger(dtype) || bits > 32 || std::trunc(number) != number ||
       std::abs(number) > 0x1p53)
     return number;
@@ -274,7 +276,8 @@ Tensor Call::Indices(std::string_view name) {
 
 namespace {
 
-// The dtype of each PyTorch ScalarType, by its number.
+// kScalarTypes[number]: the dtype of PyTorch's ScalarType with this number;
+// nullopt if Ember has none.
 constexpr std::optional<DType> kScalarTypes[] = {
     DType::kU8,   DType::kI8,   DType::kI16,  DType::kI32,
     DType::kI64,  DType::kF16,  DType::kF32,  DType::kF64,

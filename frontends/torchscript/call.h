@@ -27,7 +27,7 @@
 
 namespace ember::torchscript {
 
-// The names of frontends/ops that the code of operators uses. Functions on
+// Makes names of frontends/ops available to the code of operators. Functions on
 // tensors are found by argument-dependent lookup.
 using ops::Apply;
 using ops::ApplyAll;
@@ -48,8 +48,8 @@ struct SchemaParameter {
 struct Schema {
   std::string name;  // "aten::conv2d"
   std::vector<SchemaParameter> parameters;
-  // Number of parameters that may be given by position; the others are given by
-  // name only.
+  // Number of leading parameters that may be given by position; the others are
+  // given by name only.
   size_t positional = 0;
 };
 
@@ -66,8 +66,8 @@ class Call {
   Machine& machine() { return machine_; }
   graph::GraphBuilder& builder() { return machine_.builder(); }
   const Schema& schema() const { return schema_; }
-  // Returns the version of PyTorch's operators with which the archive was
-  // written.
+  // Returns the version of PyTorch's operators for which the archive was
+  // written; some operators changed their meaning.
   int version() const { return version_; }
   bool ok() { return machine_.ok(); }
   void FailInvalid(const std::string& message) {
@@ -78,12 +78,13 @@ class Call {
   }
 
   const Value& value(std::string_view name) const;
-  // True if the value is present and not None.
+  // True if the argument is given and not None.
   bool has(std::string_view name) const;
   // Returns an argument that is a tensor; an absent tensor for None.
   Tensor tensor(std::string_view name);
   std::vector<Tensor> tensors(std::string_view name);
-  // These functions return arguments whose values must be known at import.
+  // The following functions return an argument by name. It must be known during
+  // the import; otherwise they fail.
   int64_t integer(std::string_view name);
   double number(std::string_view name);
   bool flag(std::string_view name);
@@ -92,13 +93,14 @@ class Call {
   std::vector<double> numbers(std::string_view name);
   // Returns `count` integers; a single integer is repeated.
   std::vector<int64_t> integers(std::string_view name, size_t count);
-  // These functions return integers that may be expressions of symbols, or
-  // known only at run time.
+  // dim and dims return integers that may be expressions of open dims. An
+  // integer that only the run knows becomes a new symbol.
   Dim dim(std::string_view name);
   Shape dims(std::string_view name);
   // Returns an axis of a tensor of this rank, as a number from 0 on.
   int axis(std::string_view name, int rank);
-  // Returns axes, each once. None or an empty list means all axes.
+  // Returns axes as numbers from 0 on, each once. If the argument is None or an
+  // empty list, it returns all axes.
   std::vector<int64_t> axes(std::string_view name, int rank);
   // Returns a number, or a tensor, as a tensor of type `dtype`. The number may
   // be known only at run time. A number that an integer type cannot hold wraps
@@ -126,8 +128,8 @@ class Call {
   int version_;
 };
 
-// These functions convert between a type and PyTorch's number of the type;
-// nullopt for types that no graph has (complex, quantized).
+// ScalarTypeOf returns PyTorch's number of a type. DTypeOfScalarType returns
+// the type; nullopt for types that no graph has (complex, quantized).
 int64_t ScalarTypeOf(DType dtype);
 std::optional<DType> DTypeOfScalarType(int64_t number);
 
@@ -136,20 +138,21 @@ std::optional<DType> DTypeOfScalarType(int64_t number);
 double Wrapped(double number, DType dtype);
 
 int NormalAxis(Machine& machine, int64_t axis, int rank);
-// Returns x with at least one axis. Operators along an axis take a tensor
-// without dims as one with a dim of 1.
+// Returns x, or a vector of one element if x has no dims. Operators along an
+// axis accept tensors without dims in this form.
 Tensor WithAxis(const Tensor& x);
-// Returns y, whose dims are all 1, without dims if `x` has none.
+// Undoes WithAxis for a result: returns y without dims if `x` has none, else y.
 Tensor WithoutAxis(const Tensor& y, const Tensor& x);
-// Returns false, with a message, if operands of a product have different types.
-// If the model states no type for `x`, it is imported again with the other one.
+// Returns false, with a message, if two operands of a product have different
+// types. If `x` is an input without a stated type, the import is tried again
+// with the other operand's type for it.
 bool CheckNumbers(Call& c, std::string_view name, const Tensor& x,
                   std::string_view other_name, const Tensor& other);
-// Broadcasts both tensors to one shape. Returns false after an error.
+// Broadcasts both tensors to their common shape. Returns false after an error.
 bool BroadcastTogether(Call& c, Tensor& a, Tensor& b);
 // Returns all axes: 0, 1 …
 std::vector<int64_t> AllAxes(const Tensor& x);
-// Returns the inverse of a transposition's order of axes.
+// Returns the order of axes for a transposition that undoes the one by `order`.
 std::vector<int64_t> InverseOrder(const std::vector<int64_t>& order);
 
 }  // namespace ember::torchscript

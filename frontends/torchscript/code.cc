@@ -8,7 +8,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Largest size of a file, far more than any model's.
+// Largest size in bytes of a source file in an archive, far more than any model
+// needs.
 constexpr uint64_t kMaxText = uint64_t{1} << 26;
 
 // Splits "a.b.c" into "a.b" and "c".

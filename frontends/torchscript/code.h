@@ -33,7 +33,8 @@ class CodeLibrary {
   StatusOr<const Function*> FindFunction(std::string_view name);
 
  private:
-  // Returns the parsed file of a module; null if there is no such file.
+  // Returns the parsed source file of a Python module; null if the archive has
+  // none.
   StatusOr<const SourceFile*> FindFile(std::string_view module);
 
   const archive::ZipArchive& archive_;

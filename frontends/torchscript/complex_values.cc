@@ -8,8 +8,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Operators that apply the same computation to the real and to the imaginary
-// parts.
+// Operators that are computed for complex tensors by computing them for the
+// real and for the imaginary part.
 constexpr std::string_view kByParts[] = {
     "aten::neg",          "aten::sum",          "aten::mean",
     "aten::cumsum",       "aten::cat",          "aten::concat",
@@ -25,11 +25,11 @@ constexpr std::string_view kByParts[] = {
     "aten::unflatten",    "aten::unsqueeze",    "aten::view",
     "aten::zeros_like",   "aten::fft_fftshift", "aten::fft_ifftshift",
 };
-// Operators that add or subtract operands part by part. A real operand has the
-// imaginary part 0.
+// Operators that add or subtract the real and the imaginary parts of two
+// operands. A real operand counts as one with an imaginary part of 0.
 constexpr std::string_view kSums[] = {"aten::add", "aten::sub"};
-// Queries that have the same answer for the real part as for the complex
-// tensor.
+// Operators that ask for properties (such as the shape) that the real part of a
+// complex tensor shares with it; they are called with that part.
 constexpr std::string_view kQuestions[] = {
     "aten::size",          "aten::dim",           "aten::numel",
     "aten::len",           "prim::shape",         "prim::ndim",
@@ -62,8 +62,8 @@ Tensor JoinedParts(const Tensor& real, const Tensor& imaginary) {
   return ops::Concat(
       {ops::Unsqueeze(real, {rank}), ops::Unsqueeze(imaginary, {rank})}, rank);
 }
-// Returns a view of one part of a complex tensor, with the strides of complex
-// numbers.
+// Returns a view of the real (0) or imaginary (1) part of a complex tensor. Its
+// strides count complex numbers.
 Value ComplexPart(Machine& machine, Cell& cell, int part) {
   const Shape all = machine.StridesOf(cell);
   Shape strides;
@@ -76,9 +76,10 @@ Value ComplexPart(Machine& machine, Cell& cell, int part) {
                          : JoinedParts(PartOf(x, 0), value);
       });
 }
-// Returns the value with one part of each complex tensor in it. Real tensors
-// and numbers are unchanged, except that if `adds` is true, their imaginary
-// part is 0. `made` gets the cells of the parts.
+// Returns an argument with each complex tensor in it replaced by its part
+// number `part` (0: real, 1: imaginary). Real tensors and numbers are
+// unchanged, or become 0 if `adds` is true and the imaginary part is asked for.
+// `made` collects the cells of the parts.
 Value WithPart(Machine& machine, const Value& value, int part, bool adds,
                std::vector<Cell*>& made, int depth = 0) {
   if (value.is_complex()) {
@@ -91,8 +92,8 @@ Value WithPart(Machine& machine, const Value& value, int part, bool adds,
     return machine.NewTensor(ops::Broadcast(x.Like(0), x.shape()));
   }
   if (adds && part == 1 && value.is_number()) return Value::Float(0);
-  // Lists may contain each other, so the depth and the number of items are
-  // limited.
+  // Lists may contain each other, so both the depth and the number of items
+  // must be limited.
   if (!value.is_sequence() || depth > kMaxListDepth || !machine.Charge(1))
     return value;
   std::vector<Value> items;
@@ -102,23 +103,24 @@ Value WithPart(Machine& machine, const Value& value, int part, bool adds,
   return value.is(Value::Kind::kTuple) ? machine.NewTuple(std::move(items))
                                        : machine.NewList(std::move(items));
 }
-// Returns the part of `made` of which the cell is a view; null if there is
-// none.
+// Returns the cell of `made` (parts of complex arguments) of which `cell` is a
+// view, directly or through other views; null if there is none.
 Cell* PartUnder(Cell* cell, const std::vector<Cell*>& made) {
   while (cell != nullptr && std::ranges::find(made, cell) == made.end())
     cell = cell->base;
   return cell;
 }
-// Returns the value of the base of `part` after a write to `cell`, a view of
-// the part.
+// Returns the new value of the complex tensor `base` after `value` is written
+// to `cell`, a view (of views) of `part`, which is a part of `base`.
 Tensor WrittenThrough(Machine& machine, Cell* cell, Cell* part, Tensor value,
                       const Tensor& base) {
   for (; cell != part; cell = cell->base)
     value = cell->write(machine.Read(*cell->base), value);
   return part->write(base, value);
 }
-// Returns a view of the complex tensor of which `real` and `imaginary` are
-// views.
+// Joins the results for both parts if they are views: `real` and `imaginary`
+// are the same view of the two parts of a complex tensor, and the result is
+// that view of the complex tensor.
 Value JoinedView(Machine& machine, Cell* real, Cell* imaginary, Cell* real_part,
                  Cell* imaginary_part) {
   bool can_write = true;

@@ -27,10 +27,11 @@ Value NewComplex(Machine& machine, const ops::ComplexParts& parts);
 // True if one of the arguments is a complex tensor, or a list that contains
 // one.
 bool HasComplex(const std::vector<Argument>& arguments);
-// Calls an operator that has complex tensors as arguments. `call` calls the
-// operator with real arguments. The operator must do the same with the real and
-// the imaginary parts (as moves of elements and sums do), or be a query about
-// the shape; for other operators the result is nullopt.
+// Calls the operator `name` with complex tensors among its arguments, by one or
+// two calls with real arguments (`call`). That is possible if the operator does
+// the same with the real and the imaginary parts (as moves of elements and sums
+// do), or asks for a property of the shape; for other operators the result is
+// nullopt.
 std::optional<Value> CallOnComplex(
     Machine& machine, const std::string& name,
     const std::vector<Argument>& arguments,

@@ -9,8 +9,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns false, with a message, if the dims over which two operands are summed
-// are known to differ, or if their types do not go together.
+// Returns false, with a message, if two operands cannot be multiplied: the
+// extents of the summed axes are known to differ, or the types differ.
 bool CheckProduct(Call& c, std::string_view name, const Tensor& x,
                   std::string_view weight_name, const Tensor& weight,
                   int weight_axis) {
@@ -25,7 +25,8 @@ bool CheckProduct(Call& c, std::string_view name, const Tensor& x,
                 graph::ShapeToString(x.shape()));
   return false;
 }
-// Returns x times the transposed weight [out, in], plus bias.
+// Computes a linear layer: x times the transpose of the weight [out, in], plus
+// bias.
 Tensor LinearOf(Call& c, const Tensor& x, const Tensor& weight,
                 const Tensor& bias) {
   if (!c.CheckRank("input", x, 1) || !c.CheckRank("weight", weight, 1, 2))
@@ -46,13 +47,15 @@ Tensor MatMul(Call& c) {
   if (!CheckProduct(c, "self", a, "other", b, b.rank() > 1 ? -2 : -1)) return a;
   return ops::MatMul(a, b);
 }
-// Returns `count` labels of dims from the `first` letter on.
+// Returns `count` letters for an equation of dims: 'a' + first and the
+// following ones.
 std::string Labels(int first, int count) {
   std::string labels;
   for (int i = 0; i < count; ++i) labels += static_cast<char>('a' + first + i);
   return labels;
 }
-// Multiplies operands that must have exactly these ranks.
+// Imports a product (mm, mv, dot, bmm) whose operands must have exactly the
+// given ranks.
 Tensor Product(Call& c, int a_rank, std::string_view other, int b_rank) {
   const Tensor a = c.tensor("self");
   const Tensor b = c.tensor(other);
@@ -74,8 +77,8 @@ Tensor Outer(Call& c) {
   if (!c.CheckRank("self", a, 1, 1) || !c.CheckRank("vec2", b, 1, 1)) return a;
   return Times(ops::AlongAxis(a, 0, 2), ops::AlongAxis(b, 1, 2));
 }
-// Imports inner: the sums of products along the last axes of both operands. A
-// tensor without dims is a factor.
+// Imports inner: the sums of products along the last axes of both operands. If
+// an operand has no dims, the result is the product with this number.
 Tensor Inner(Call& c) {
   const Tensor a = c.tensor("self");
   const Tensor b = c.tensor("tensor");
@@ -92,8 +95,8 @@ Tensor Inner(Call& c) {
                      {a, b});
 }
 
-// Returns beta x + alpha a b, given the product a b. A factor of 0 leaves its
-// term out, with all NaNs in it.
+// Returns beta * self + alpha * (a b), given the product a b. As in PyTorch, a
+// factor of 0 leaves its term out, even if the term has NaNs.
 Tensor Accumulated(Call& c, const Tensor& product) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
@@ -133,7 +136,8 @@ Tensor AddBmm(Call& c) {
   return Accumulated(c, ops::Reduce(products, "sum", {0}, false));
 }
 
-// True if an equation sums over a dim of a single operand, before any product.
+// True if an einsum sums over a label that only one operand has, so that this
+// operand is summed before any product.
 bool SumsOneOperand(const std::string& equation) {
   const size_t arrow = equation.find("->");
   const bool has_result = arrow != std::string::npos;
@@ -145,8 +149,9 @@ bool SumsOneOperand(const std::string& equation) {
     if (label == ' ' || label == ',' || (label == '.' && !is_one)) continue;
     if (!has_result && label == '.') continue;
     if (result.find(label) != std::string::npos) continue;
-    // The label is summed if it is in one operand only. Without a result in the
-    // equation only labels that occur twice are summed.
+    // The label is not in the result, so it is summed; `in_one`: only one
+    // operand has it. If the equation states no result, a label that occurs
+    // once is not summed but part of the result.
     const size_t first = operands.find(label);
     const size_t last = operands.rfind(label);
     const bool in_one = operands.find(',', first) >= last;
@@ -162,7 +167,8 @@ Tensor Einsum(Call& c) {
     c.FailInvalid("expected operands, found none");
     return {};
   }
-  // PyTorch sums dims of one operand as torch.sum does: integers in i64.
+  // PyTorch sums the dims of a single operand by torch.sum, which sums integers
+  // in i64, so all integer operands are cast to i64.
   if (!operands[0].is_float() && SumsOneOperand(equation))
     for (Tensor& operand : operands) operand = ops::Cast(operand, DType::kI64);
   return ops::Einsum(c.builder(), equation, operands);
@@ -196,7 +202,7 @@ Tensor TensorDot(Call& c) {
     if (left.find(label) == std::string::npos) result += label;
   return ops::Einsum(c.builder(), left + "," + right + "->" + result, {a, b});
 }
-// Returns the sum over i, j of a[…, i] w[o, i, j] b[…, j], plus bias.
+// Imports bilinear: the sum over i, j of a[…, i] w[o, i, j] b[…, j], plus bias.
 Tensor Bilinear(Call& c) {
   const Tensor a = c.tensor("input1");
   const Tensor b = c.tensor("input2");
@@ -218,7 +224,7 @@ Tensor ChainMatMul(Call& c) {
   return y;
 }
 
-// Returns softmax(q k^T scale + mask) v.
+// Imports scaled_dot_product_attention: softmax(q k^T scale + mask) v.
 Tensor Attention(Call& c) {
   Tensor query = c.tensor("query");
   Tensor key = c.tensor("key");
@@ -226,8 +232,8 @@ Tensor Attention(Call& c) {
   if (!c.CheckRank("query", query, 2) || !c.CheckRank("key", key, 2) ||
       !c.CheckRank("value", value, 2))
     return query;
-  // If there are fewer key heads than query heads, each key head serves several
-  // query heads.
+  // In grouped-query attention there are fewer key heads than query heads. The
+  // keys and values are repeated, so that each query head has its own.
   if (c.flag("enable_gqa") && query.rank() == 4) {
     const Dim times = FloorDivide(query.dim(1), key.dim(1));
     key = ops::RepeatEach(key, 1, times);
@@ -269,7 +275,8 @@ Tensor Attention(Call& c) {
   return ops::Cast(ops::MatMul(weights, ops::Cast(value, wide)), type);
 }
 
-// Returns the distances between rows of x1 [.., P, M] and x2 [.., R, M].
+// Imports cdist: the distances between the rows of x1 [.., P, M] and those of
+// x2 [.., R, M].
 Tensor Cdist(Call& c) {
   const Tensor a = c.tensor("x1");
   const Tensor b = c.tensor("x2");

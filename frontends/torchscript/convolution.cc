@@ -45,8 +45,8 @@ struct Layer {
   int64_t groups = 1;
   bool is_batched = true;
 };
-// Reads the operands of a convolution. `rank`: the rank of inputs with a batch
-// dim; 0 means the rank of the weight.
+// Reads and checks the operands of a convolution. `rank`: the rank that inputs
+// with a batch dim have; 0 means that of the weight.
 bool ReadLayer(Call& c, int rank, Layer& layer) {
   layer.x = c.tensor("input");
   layer.weight = c.tensor("weight");
@@ -99,7 +99,8 @@ Tensor Convolve(Call& c, int rank) {
       c.FailInvalid("padding: expected same or valid, found '" + padding + "'");
       return layer.x;
     }
-    // If the amount of SAME padding is odd, the extra element comes at the end.
+    // "same" pads by the window's extent minus 1 in all. If that is odd, the
+    // extra element is at the end.
     for (int i = 0; i < window.rank() && padding == "same"; ++i) {
       const int64_t total = window.Reach(i) - 1;
       window.low[static_cast<size_t>(i)] = Dim(total / 2);
@@ -135,7 +136,8 @@ Tensor ConvolveTransposed(Call& c, int rank) {
     return layer.x;
   for (size_t i = 0; i < count; ++i)
     spec.window.low[i] = spec.window.high[i] = Dim(padding[i]);
-  // [I, O / groups, spatial…] as [spatial…, I, O / groups].
+  // KernelLast transposes the weight [I, O / groups, spatial…] to [spatial…, I,
+  // O / groups].
   return Finish(layer, ops::ConvTranspose(ops::ToChannelsLast(layer.x),
                                           KernelLast(layer.weight, true),
                                           layer.bias, spec));

@@ -8,8 +8,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Returns a boolean that is computed at run time: true if all numbers of two
-// lists are equal.
+// Compares two lists of numbers of which some are known only at run time. The
+// result is a bool that the program computes: true if all are equal.
 Value EqualByRun(Call& c, const Value& a, const Value& b) {
   if (!a.is_sequence() || !b.is_sequence()) {
     c.FailUnsupported("expected numbers or lists of them to compare, found " +
@@ -96,7 +96,7 @@ Value IsSigned(Call& c) {
 }
 Value Same(Call& c) { return c.value("a"); }
 
-// Returns the shape that two shapes broadcast to.
+// Imports _infer_size: the shape to which two shapes broadcast.
 Value InferSize(Call& c) {
   const StatusOr<Shape> shape =
       graph::BroadcastShapes(c.dims("a"), c.dims("b"));
@@ -109,7 +109,8 @@ Value InferSize(Call& c) {
   return c.machine().NewList(std::move(sizes));
 }
 
-// Returns the number of iterations of "for i in range(lo, hi, step)".
+// Imports __range_length: the number of iterations of "for i in range(lo, hi,
+// step)".
 Value RangeLength(Call& c) {
   const Dim low = c.dim("lo");
   const Dim high = c.dim("hi");
@@ -182,8 +183,7 @@ constexpr OperatorRow kRows[] = {
     {"prim::unchecked_unwrap_optional(any a)", Same},
     {"_unwrap_optional(any a)", Same},
     {"prim::unchecked_cast(any a)", Same},
-    // A forked function has already run when the code waits for its result, so
-    // wait returns its operand.
+    // prim::fork runs its function at once, so its result is what wait returns.
     {"wait(any a)", Same},
     {"prim::isinstance(any a, str type)", IsInstance},
     {"prim::Print(any a=None, any b=None, any c=None, any d=None)", Nothing},

@@ -63,7 +63,8 @@ Tensor NewFull(Call& c) {
   const DType type = c.dtype("dtype", c.tensor("self").dtype());
   return Filled(c, c.scalar("fill_value", type), c.dims("size"));
 }
-// Imports x.fill_(v). ZeroOf imports x.zero_().
+// Imports fill: a tensor of the shape and type of x with all elements v.
+// (ZeroOf does so with 0.)
 Tensor Fill(Call& c) {
   const Tensor x = c.tensor("self");
   return Filled(c, c.scalar("value", x.dtype()), x.shape());
@@ -142,8 +143,9 @@ Tensor Eye(Call& c, const Dim& rows, const Dim& columns) {
 Tensor EyeSquare(Call& c) { return Eye(c, c.dim("n"), c.dim("n")); }
 Tensor EyeOf(Call& c) { return Eye(c, c.dim("n"), c.dim("m")); }
 
-// Collects the numbers of nested lists, row-major, and the shape of the
-// nesting.
+// Appends the numbers in nested lists to `numbers`, in row-major order, and the
+// lengths of the lists to `shape`. Returns false if lists of one level have
+// different lengths.
 bool Collect(Call& c, const Value& value, size_t depth, Shape& shape,
              std::vector<Value>& numbers) {
   if (value.is_number() || value.is_tensor()) {
@@ -188,8 +190,8 @@ Tensor NewTensor(Call& c) {
   if (numbers.size() == 1 && all_known) {
     return Filled(c, c.Number(numbers[0].known_number(), type), shape);
   }
-  // The numbers of an integer tensor are handled as integers, so that they are
-  // exact.
+  // Integers are not converted to doubles on the way, which would round large
+  // ones.
   const bool is_float = IsFloat(own);
   std::vector<Tensor> parts;
   if (all_known && !is_float) {
@@ -218,7 +220,8 @@ Tensor NewTensor(Call& c) {
   return ops::Reshape(Concat(parts, 0), shape);
 }
 
-// Imports as_tensor, which returns a tensor of the same type as it is.
+// Imports as_tensor, which returns the same tensor if its type is the requested
+// one.
 Value AsTensor(Call& c) {
   const Value& data = c.value("data");
   if (data.is_tensor()) {

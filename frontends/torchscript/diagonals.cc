@@ -8,8 +8,9 @@
 namespace ember::torchscript {
 namespace {
 
-// Keeps the elements of matrices (the last two axes) [i, j] where j - i is at
-// least k (is_upper), or at most k; the others become 0.
+// Keeps one triangle of matrices (the last two axes): the elements [i, j] with
+// j - i >= k if is_upper, else those with j - i <= k. All other elements become
+// 0.
 Tensor Triangle(Call& c, bool is_upper) {
   const Tensor x = c.tensor("self");
   const int64_t diagonal = c.integer("diagonal");
@@ -26,7 +27,8 @@ Tensor Triangle(Call& c, bool is_upper) {
 Tensor Triu(Call& c) { return Triangle(c, true); }
 Tensor Tril(Call& c) { return Triangle(c, false); }
 
-// Returns the order of axes in which the axes a and b are the last two.
+// Returns the order of axes for a transposition that makes axes a and b the
+// last two.
 std::vector<int64_t> OrderWithLast(int rank, int a, int b) {
   std::vector<int64_t> order;
   for (int i = 0; i < rank; ++i)
@@ -35,7 +37,8 @@ std::vector<int64_t> OrderWithLast(int rank, int a, int b) {
   order.push_back(b);
   return order;
 }
-// Returns the elements (i, i + offset) of two axes, as the last axis.
+// Returns the diagonal of two axes, the elements (i, i + offset), as the last
+// axis.
 Tensor DiagonalOf(const Tensor& x, int a, int b, int64_t offset) {
   const std::vector<int64_t> order = OrderWithLast(x.rank(), a, b);
   const Tensor y = ops::Transpose(x, order);
@@ -52,13 +55,13 @@ Tensor DiagonalOf(const Tensor& x, int a, int b, int64_t offset) {
                        ops::DimScalar(x.builder(), first);
   return ops::Gather(ops::Reshape(y, flat), index, axis);
 }
-// Returns x with the elements that DiagonalOf returns replaced by `part`.
+// Returns x with the diagonal that DiagonalOf returns replaced by `part`.
 Tensor WithDiagonal(const Tensor& x, const Tensor& part, int a, int b,
                     int64_t offset) {
   const std::vector<int64_t> order = OrderWithLast(x.rank(), a, b);
   const Tensor y = ops::Transpose(x, order);
-  // Each row has at most one element of the diagonal. `along` has that element
-  // for each row.
+  // Each row has at most one element of the diagonal. `along` has an entry for
+  // each row: the new element, or padding.
   const Dim first(std::max<int64_t>(-offset, 0));
   Shape low(static_cast<size_t>(part.rank()), Dim(0));
   Shape high = low;
@@ -127,8 +130,8 @@ Tensor Trace(Call& c) {
                      "sum", {0}, false);
 }
 
-// Returns matrices with vectors on their diagonals: one matrix for each vector,
-// at the same position of the other axes.
+// Imports diag_embed: matrices with the given vectors on a diagonal, one for
+// each vector.
 Tensor DiagEmbed(Call& c) {
   const Tensor x = c.tensor("self");
   const int64_t offset = c.integer("offset");
@@ -142,7 +145,8 @@ Tensor DiagEmbed(Call& c) {
   }
   const int64_t apart = offset < 0 ? -offset : offset;
   const Dim size = x.dim(-1) + Dim(apart);
-  // `along` has the vectors, padded to the number of columns of the matrices.
+  // `along` has the vectors, padded with zeros to one entry per row of the
+  // matrices.
   Shape low(static_cast<size_t>(x.rank()), Dim(0));
   Shape high = low;
   (offset > 0 ? low : high).back() = Dim(apart);
@@ -167,7 +171,8 @@ Value DiagFlat(Call& c) {
                                x, {graph::ElementCount(x.shape())}))},
                   {"diagonal", c.value("offset")}});
 }
-// Returns a matrix with the given matrices along its diagonal.
+// Imports block_diag: a matrix that has the given matrices along its diagonal,
+// and zeros elsewhere.
 Tensor BlockDiag(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("tensors"));
   if (!c.ok() || parts.empty()) {
@@ -203,8 +208,8 @@ Tensor DiagonalScatter(Call& c) {
     c.FailInvalid("expected dim1 and dim2 to differ");
     return x;
   }
-  // Makes the two axes the last ones. Each element then takes the one of the
-  // source that its row names, if it is on the diagonal.
+  // Moves the two axes to the end. An element on the diagonal then becomes the
+  // one of `source` that belongs to its row.
   const std::vector<int64_t> order = OrderWithLast(x.rank(), a, b);
   const Tensor y = ops::Transpose(x, order);
   const Dim low(std::min<int64_t>(offset, 0));

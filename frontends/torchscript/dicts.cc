@@ -69,8 +69,8 @@ Value SetDefault(Call& c) {
   return c.value("default_value");
 }
 
-// Removes a key and returns its value, or the default value if the dict does
-// not have the key.
+// Imports dict.pop: removes a key and returns its value; the default value if
+// the dict does not have the key.
 Value PopKey(Call& c) {
   Dict* dict = ChangedDict(c);
   if (dict == nullptr) return {};

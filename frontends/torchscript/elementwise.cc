@@ -8,7 +8,7 @@
 namespace ember::torchscript {
 namespace {
 
-// Both operands of an operator, in the type of the result.
+// The two operands of an operator, cast to the type of its result.
 struct Operands {
   Tensor a, b;
 };
@@ -98,7 +98,7 @@ Tensor Fmod(Call& c) {
   return c.ok() ? ops::Binary(Opcode::kRemainder, x.a, x.b) : x.a;
 }
 
-// Raises to a power; both operands are cast to the type first.
+// Raises `self` to the power `exponent`; both are cast to `type` first.
 Tensor PowerIn(Call& c, DType type) {
   const Tensor a = c.scalar("self", type);
   const Value& exponent = c.value("exponent");
@@ -128,8 +128,8 @@ Tensor Minimum(Call& c) {
   const Operands x = Promoted(c);
   return c.ok() ? ops::Minimum(x.a, x.b) : x.a;
 }
-// Returns the larger (or smaller) element of both operands. If one of them is
-// NaN, the result is the other element.
+// Imports fmax (or fmin): the larger (or smaller) of two elements. If one of
+// them is NaN, the result is the other one.
 Tensor ExtremeNumber(Call& c, bool is_largest) {
   const Operands x = Promoted(c);
   if (!c.ok()) return x.a;
@@ -149,7 +149,7 @@ Tensor Atan2(Call& c) {
 Tensor Hypot(Call& c) {
   const Operands x = PromotedFloats(c);
   if (!c.ok()) return x.a;
-  // Hypot is computed as large * sqrt(1 + (small / large)^2), so that no square
+  // Imports hypot as large * sqrt(1 + (small / large)^2), so that no square
   // overflows.
   const Tensor a = ops::Absolute(x.a);
   const Tensor b = ops::Absolute(x.b);
@@ -175,16 +175,16 @@ Tensor Xlogy(Call& c) {
 Tensor CopySign(Call& c) {
   const Operands x = PromotedFloats(c);
   if (!c.ok()) return x.a;
-  // -0 counts as negative. It is recognised by its reciprocal, which is
-  // -infinity.
+  // The sign of b decides, and that of -0 is negative: 1 / -0 is -infinity.
   const Tensor negative = ops::Or(
       ops::Less(x.b, 0), ops::And(ops::Equal(x.b, 0), ops::Less(1.0 / x.b, 0)));
   const Tensor a = ops::Absolute(x.a);
   return ops::Select(negative, -a, a);
 }
 
-// Returns both operands in a type in which they can be compared. A number that
-// the integers of the other operand cannot hold is compared as it is.
+// Returns both operands in a type in which they can be compared. If an integer
+// tensor is compared with a number that its type cannot hold, the number must
+// not wrap around, so the type is i64.
 Operands Comparable(Call& c) {
   DType type = ResultType(c, {"self", "other"});
   if (!c.ok()) return Promoted(c);
@@ -197,8 +197,8 @@ Operands Comparable(Call& c) {
   }
   return {c.scalar("self", type), c.scalar("other", type)};
 }
-// The order in which the operands are compared. With kSwapped, a > b is
-// computed as b < a.
+// The order in which a comparison passes its operands to the opcode. With
+// kSwapped, a > b is computed as b < a.
 enum class Order { kGiven, kSwapped };
 template <Opcode opcode, Order order = Order::kGiven>
 Tensor Compare(Call& c) {
@@ -227,14 +227,14 @@ Tensor Numeric(Call& c) {
   const Tensor x = c.tensor("self");
   return c.ok() ? kFunction(x) : x;
 }
-// A function that returns booleans unchanged.
+// Imports a unary function of numbers that returns booleans unchanged.
 template <Tensor (*kFunction)(Tensor)>
 Tensor OfNumbers(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok() || x.dtype() == DType::kBool) return x;
   return kFunction(x);
 }
-// Returns the square; that of a boolean is an i64.
+// Imports square. The square of a boolean is an i64.
 Tensor Square(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
@@ -318,8 +318,8 @@ Tensor Clamp(Call& c) {
   const DType type = ResultType(c, {"self", "min", "max"});
   Tensor x = c.scalar("self", type);
   if (!c.ok()) return x;
-  // A bound that the type cannot hold is the type's own: it does not wrap
-  // around.
+  // A bound beyond the range of an integer type is replaced by the end of the
+  // range; it does not wrap around.
   const auto bound = [&](std::string_view name) {
     const Value& value = c.value(name);
     return value.is_known_number() ? c.Number(value.known_number(), type)
@@ -337,8 +337,9 @@ Tensor Where(Call& c) {
   return ops::Select(AsBool(condition), c.scalar("self", type),
                      c.scalar("other", type));
 }
-// Returns an operand that is a mask. If the mask is an input of the model, bool
-// is requested as the type of the input.
+// Returns the argument `name`, a mask of booleans. If it is an input of the
+// model that was assumed to be a float, the import is tried again with bool as
+// its type.
 Tensor MaskOf(Call& c, std::string_view name) {
   const Tensor mask = c.tensor(name);
   if (c.ok() && mask.is_float()) {

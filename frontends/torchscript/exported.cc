@@ -14,8 +14,9 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Returns a tuple of the value and of `count` further items. It is an error to
-// read these further items.
+// Returns a tuple of `value` and `count` results that Ember does not compute,
+// such as the mask of a dropout. It is an error if the program uses them.
+// `what`: names them in the error.
 Value WithUnknown(Call& c, const Value& value, size_t count,
                   std::string_view what) {
   std::vector<Value> items = {value};
@@ -72,13 +73,14 @@ Tensor PreluKernel(Call& c) {
   const Tensor x = c.tensor("self");
   return ops::LeakyRelu(x, c.tensor("weight"));
 }
-// Returns the softmax, and zeros for rows in which all scores are -infinity.
+// Imports _safe_softmax: the softmax, with zeros instead of NaNs in rows in
+// which all scores are -infinity.
 Tensor SafeSoftmax(Call& c) {
   const Tensor y = c.machine().Read(*Redirect(c, "aten::softmax").cell);
   return c.ok() ? ops::Select(ops::Equal(y, y), y, y.Like(0)) : y;
 }
-// Returns the length of v over all axes except `dim`; these axes stay as dims
-// of 1. A `dim` of -1 means all axes.
+// Returns the Euclidean norm of v over all axes except the argument `dim`;
+// these axes stay as dims of 1. A `dim` of -1 means all axes.
 Tensor NormExcept(Call& c, const Tensor& v) {
   std::vector<int64_t> axes = AllAxes(v);
   const int64_t dim = c.integer("dim");
@@ -116,15 +118,15 @@ Tensor AddOuter(Call& c) {
   const Tensor product = Times(ops::Cast(ops::AlongAxis(a, 0, 2), type),
                                ops::Cast(ops::AlongAxis(b, 1, 2), type));
   const Tensor scaled = Times(c.scalar("alpha", type), product);
-  // A beta of 0 leaves the tensor out, with all NaNs in it.
+  // A beta of 0 leaves the tensor out, as in PyTorch, even if it has NaNs.
   if (!c.ok() || (beta.is_known_number() && beta.known_number() == 0))
     return scaled;
   const Tensor other = Times(c.scalar("beta", type), self);
   return type == DType::kBool ? ops::Or(other, scaled) : other + scaled;
 }
 
-// The functions below import operators that exist in the table under another
-// name.
+// The functions below call an operator that the table has under another name,
+// with the same arguments.
 Value AdaptiveAveragePool3d(Call& c) {
   return Redirect(c, "aten::adaptive_avg_pool3d");
 }
@@ -145,8 +147,8 @@ Value Item(Call& c) {
   return Redirect(c, "aten::item", {{"a", c.value("self")}});
 }
 
-// Returns a copy of a tensor in which one part is replaced by other elements.
-// `view`: the operator that selects the part.
+// Imports operators such as slice_scatter: returns a copy of `self` in which
+// the part that the operator `view` selects is replaced by `src`.
 Tensor Scattered(Call& c, std::string_view view) {
   const Value whole = c.machine().NewTensor(c.tensor("self"));
   const Tensor source = c.tensor("src");

@@ -13,8 +13,8 @@ namespace {
 
 using ExpressionKind = Expression::Kind;
 
-// Returns the name of the operator that a sign calls, such as torch.add for x +
-// y.
+// Returns the name of the operator that an operator sign of the code calls,
+// such as torch.add for +.
 std::string OperatorOf(std::string_view sign) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"+", "add"},       {"-", "sub"},       {"*", "mul"},
@@ -103,7 +103,8 @@ Value Interpreter::EvaluateBinary(const Expression& expression, Frame& frame) {
   Value left = Evaluate(expression.parts[0], frame);
   if (expression.text == "and" || expression.text == "or") {
     const Value known = Truth(left);
-    // If the left side decides the result, the right side is not evaluated.
+    // The right side of `and` and `or` is evaluated only if the left side does
+    // not decide the result.
     if (known.is_known_number() &&
         (known.known_number() != 0) == (expression.text == "or"))
       return known;
@@ -177,8 +178,8 @@ Value Interpreter::Attribute(const Value& value, const std::string& name) {
     for (size_t i = 0; i < fields.size() && i < value.list->items.size(); ++i)
       if (fields[i].name == name) return value.list->items[i];
   }
-  // An attribute of a tensor, such as x.shape, is the operator prim::shape,
-  // which newer archives call by name.
+  // Newer archives call prim::shape where older ones have x.shape, so an
+  // attribute of a tensor is looked up as an operator of the namespace prim.
   if (value.is_tensor()) {
     const std::string prim = "prim::" + name;
     if (!FindOperator(prim).empty()) return CallOperator(prim, {{"", value}});
@@ -221,8 +222,8 @@ std::vector<Argument> Interpreter::Arguments(const Expression& call,
   return arguments;
 }
 
-// Converts a tensor or number to a number type, for int(x), annotate(int, x)
-// and similar expressions.
+// Converts a tensor or number if `type` is int, float or bool, as int(x) and
+// annotate(int, x) do; returns other values unchanged.
 Value Interpreter::Convert(const Value& value, const Expression& type) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"int", "aten::Int"}, {"float", "aten::Float"}, {"bool", "aten::Bool"}};
@@ -239,7 +240,8 @@ std::optional<Value> Interpreter::CallBuiltin(const Expression& call,
   const size_t count = call.parts.size() - 1;
   if ((name == "annotate" || name == "unchecked_cast") && count == 2) {
     Value value = Evaluate(call.parts[2], frame);
-    // The code has tested that the value is not None.
+    // The code calls unchecked_cast where it has tested that a value is not
+    // None, so the value loses its possibility of being None.
     if (name == "unchecked_cast")
       if (const auto optional = OptionalParts(value)) value = optional->value;
     return value.is_tensor() ? Convert(value, call.parts[1]) : value;
@@ -263,8 +265,8 @@ std::optional<Value> Interpreter::CallBuiltin(const Expression& call,
         {{"", Evaluate(call.parts[1], frame)},
          {"", Value::Text(Kind::kString, TypeText(call.parts[2]))}});
   }
-  // A forked function runs at once, so the result of fork is the result for
-  // which wait would wait.
+  // A forked function runs at once instead of in a thread. So the result of
+  // fork is what wait would return.
   if (name == "fork" && count == 1 &&
       call.parts[1].kind == ExpressionKind::kName) {
     const auto closure = frame.closures.find(call.parts[1].text);
@@ -289,8 +291,9 @@ Value Interpreter::CallClosure(const Statement& definition,
                                const Frame& frame) {
   const Level level(*this);
   if (!level.ok()) return {};
-  // The inner function can read the variables of the enclosing function. Its
-  // own variables are not visible outside.
+  // The frame of the inner function is a copy of the enclosing one. So the
+  // inner function reads the outer variables, and its own are not visible
+  // outside.
   Frame inner = frame;
   inner.result = Value::None();
   inner.returned = false;
@@ -316,7 +319,7 @@ Value Interpreter::CallNamed(const std::string& name,
       return CallOperator(name.substr(4, dot - 4) + "::" + name.substr(dot + 1),
                           arguments);
   }
-  // The name is a function of the model's own code.
+  // The name may be that of a function of the model's own code.
   const StatusOr<const Function*> function = code_.FindFunction(name);
   if (!function.ok()) {
     machine_.Fail(function.status());
@@ -372,8 +375,8 @@ std::optional<Value> Interpreter::CallMember(const Expression& call,
       return CallFunction(method->second, base.object->path, arguments);
     }
   }
-  // A method of a tensor or container is an operator: x.add(y) is torch.add(x,
-  // y).
+  // A method call on a tensor, container or text is the call of an operator:
+  // x.add(y) is torch.add(x, y).
   if (base.is_tensor() || base.is_sequence() || base.is(Kind::kDict) ||
       base.is(Kind::kString)) {
     std::vector<Argument> arguments = {{"", base}};

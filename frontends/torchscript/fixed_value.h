@@ -24,7 +24,8 @@ class FixedValue {
   // only the run knows, or if it has more than 1000 parts.
   static std::optional<FixedValue> Of(const Value& value);
 
-  // Makes the value anew, with new lists and objects.
+  // Makes an equal value that belongs to another machine; its lists and objects
+  // are new ones.
   Value Make(Machine& machine) const;
 
   bool operator==(const FixedValue& other) const;
@@ -33,10 +34,12 @@ class FixedValue {
   static std::optional<FixedValue> Of(const Value& value, int depth,
                                       int& parts);
 
-  // The value; of a list, tuple or object only its kind is used.
+  // The value itself, if it is None, a number or a text. For a list, tuple or
+  // object only the kind is used, and parts_ has its items.
   Value leaf_;
   std::vector<FixedValue> parts_;
-  // Objects: the class, and the names of the attributes that `parts_` has.
+  // For an object: its class, and the names of the attributes whose values are
+  // in parts_, in the same order.
   std::string class_name_;
   const Class* type_ = nullptr;
   std::vector<std::string> names_;

@@ -26,7 +26,8 @@ Value Complex(Call& c, const Tensor& real, const Tensor& imaginary) {
   return NewComplex(c.machine(), {real, imaginary});
 }
 
-// Returns a view of the same elements.
+// Returns a view of all elements of `self`. If `can_write` is false, writes to
+// the view are errors.
 Value SameElements(Call& c, bool can_write) {
   Cell& cell = *c.value("self").cell;
   const Shape strides = c.machine().StridesOf(cell);
@@ -65,8 +66,8 @@ Value PartView(Call& c, int part) {
 }
 Value RealPart(Call& c) { return PartView(c, 0); }
 Value ImaginaryPart(Call& c) { return PartView(c, 1); }
-// Returns complex numbers, with real and imaginary parts as the last dim, with
-// the other sign of the imaginary part.
+// Returns the conjugates of complex numbers, whose real and imaginary parts are
+// the last dim.
 Tensor Conjugated(Tensor x) {
   const int last = x.rank() - 1;
   return ops::Concat({ops::SliceAxis(x, last, Dim(0), Dim(1)),
@@ -89,7 +90,8 @@ Value ConjugateCopy(Call& c) {
   return c.ok() ? c.machine().NewComplex(Conjugated(x)) : Value();
 }
 // Imports resolve_conj. PyTorch copies the result of conj and returns other
-// tensors as they are, so a result that may be either is not written to.
+// tensors as they are. If it is not known which case applies, the result is a
+// view that must not be written to.
 Value Resolved(Call& c) {
   if (c.value("self").cell->base == nullptr) return c.value("self");
   Value view = SameElements(c, false);
@@ -108,7 +110,7 @@ Tensor Angle(Call& c) {
   const ComplexParts x = Parts(c, "self");
   return c.ok() ? ops::Binary(Opcode::kAtan2, x.imaginary, x.real) : x.real;
 }
-// Returns the angles of real numbers: pi for negative ones, else 0.
+// Imports angle for real numbers: pi for negative ones, NaN for NaN, else 0.
 Tensor RealAngle(Call& c) {
   const Tensor x = AsFloat(c.tensor("self"));
   if (!c.ok()) return x;
@@ -123,7 +125,8 @@ Value Multiply(Call& c) {
   return Complex(c, a.real * b.real - a.imaginary * b.imaginary,
                  a.real * b.imaginary + a.imaginary * b.real);
 }
-// Multiplies a complex tensor by a real one, or divides it by a real one.
+// Returns the complex argument `complex` times the real argument `real`, or
+// divided by it if `divides`.
 Value Scaled(Call& c, std::string_view complex, std::string_view real,
              bool divides) {
   const ComplexParts x = Parts(c, complex);
@@ -161,8 +164,8 @@ Value MatMul(Call& c) {
 
 // Transforms.
 enum class Norm : uint8_t { kNone, kRoot, kWhole };
-// Returns the divisor of a transform of n points, by the name of a norm: 1, the
-// root of n, or n.
+// Reads the argument `norm`, a name that says by which number a transform of n
+// points is divided: 1 (kNone), the root of n (kRoot) or n (kWhole).
 Norm NormOf(Call& c, bool inverse) {
   const std::string name = c.has("norm") ? c.text("norm") : "backward";
   if (name == "ortho") return Norm::kRoot;
@@ -184,9 +187,9 @@ ComplexParts AsFloats(const ComplexParts& x) {
   return {AsFloat(x.real), x.imaginary};
 }
 enum class Kind : uint8_t { kComplex, kToHalf, kFromHalf };
-// Transforms x along several axes; `lengths` has one length for each. With
-// kToHalf and kFromHalf the last axis of the spectrum has only the half that
-// determines a real signal.
+// Transforms x along several axes; `lengths` has one length for each. kToHalf
+// returns, and kFromHalf accepts, only the first half of the last axis of the
+// spectrum, which determines a real signal.
 ComplexParts Transformed(Call& c, ComplexParts x,
                          const std::vector<int64_t>& axes, const Shape& lengths,
                          Kind kind, bool inverse, Norm norm) {
@@ -212,9 +215,9 @@ ComplexParts Transformed(Call& c, ComplexParts x,
   }
   return Divided(c, x, points, norm);
 }
-// The axes of a transform, and their lengths. A call names one axis (n, dim) or
-// several (s, dim). Without these arguments, the axes are the last `standard`
-// axes, or all.
+// The axes along which a call transforms, and the length for each. A call
+// states one axis (n, dim) or several (s, dim). Without these arguments, the
+// axes are the last `standard` axes, or all.
 struct TransformAxes {
   std::vector<int64_t> axes;
   Shape lengths;
@@ -273,7 +276,8 @@ Value Transform(Call& c) {
   return NewComplex(c.machine(), y);
 }
 
-// The transforms below occur in programs of torch.export.
+// The functions below import the forms of the transforms that programs of
+// torch.export call (_fft_c2c and others).
 Norm NormOfNumber(Call& c) {
   const int64_t number = c.integer("normalization");
   return number == 1 ? Norm::kRoot : number == 2 ? Norm::kWhole : Norm::kNone;
@@ -322,7 +326,8 @@ Value ComplexToComplex(Call& c) {
                                 Kind::kComplex, inverse, norm));
 }
 
-// Swaps the two halves of axes, as fftshift does, or as its inverse.
+// Imports fftshift and its inverse ifftshift, which swap the two halves of
+// axes.
 Tensor ShiftedHalves(Call& c, bool inverse) {
   const Tensor x = c.tensor("self");
   const std::vector<int64_t> axes = c.axes("dim", x.rank());
@@ -341,8 +346,8 @@ Tensor ShiftedHalves(Call& c, bool inverse) {
 }
 Tensor Shift(Call& c) { return ShiftedHalves(c, false); }
 Tensor ShiftBack(Call& c) { return ShiftedHalves(c, true); }
-// Returns the frequencies of the bins of a transform of n points whose points
-// are d apart.
+// Imports fftfreq and rfftfreq: returns the frequency of each bin of a
+// transform of n points whose distance is d.
 Tensor Frequencies(Call& c, bool is_half) {
   const Dim n = c.dim("n");
   const double d = c.number("d");
@@ -412,7 +417,7 @@ Value Stft(Call& c, bool is_centered, const std::string& mode) {
                        {"pad", machine.NewList({pad, pad})},
                        {"mode", Value::Text(Value::Kind::kString, mode)}});
   }
-  // The frames have the shape [batch, frames, points].
+  // Cuts the signal into frames, [batch, frames, points].
   const Tensor frames = CallTensorRow(c, "aten::unfold",
                                       {{"self", machine.NewTensor(x)},
                                        {"dimension", Value::Int(Dim(1))},
@@ -430,8 +435,8 @@ Value Stft(Call& c, bool is_centered, const std::string& mode) {
   };
   if (!c.ok()) return {};
   const Value complex = Complex(c, arranged(y.real), arranged(y.imaginary));
-  // Without return_complex, as in archives of old versions, the result is a
-  // real tensor whose last dim has the real and imaginary parts.
+  // If return_complex is false or absent, as in archives of old versions, the
+  // result is a real tensor whose last dim has the real and imaginary parts.
   const bool is_complex = c.has("return_complex") && c.flag("return_complex");
   if (is_complex || !c.ok()) return complex;
   return machine.NewTensor(machine.Read(*complex.cell));
@@ -465,7 +470,8 @@ Value Istft(Call& c) {
   const Dim count = x.real.dim(2);
   const bool is_half =
       c.has("onesided") ? c.flag("onesided") : x.real.dim(1) != points;
-  // The frames have the shape [batch, points, frames].
+  // Transforms each column of the spectrum back to a frame, [batch, points,
+  // frames].
   const Norm norm = c.flag("normalized") ? Norm::kRoot : Norm::kWhole;
   const Tensor frames = Transformed(c, x, {1}, {points},
                                     is_half ? Kind::kFromHalf : Kind::kComplex,
@@ -493,8 +499,8 @@ Value Istft(Call& c) {
   if (c.has("length")) size = c.dim("length");
   Tensor y = cut(sum);
   Tensor weights = cut(squares);
-  // After the last frame the sums and the weights are 0. A weight of 0 is
-  // replaced by 1, so that the result is 0 there.
+  // The sum and its weight are 0 where no frame covers the signal. Such a
+  // weight is replaced by 1, so that the result is 0 instead of NaN.
   weights = ops::Select(ops::Equal(weights, 0), weights.Like(1), weights);
   y = y / weights;
   return c.machine().NewTensor(is_batched ? y : ops::Squeeze(y, {0}));

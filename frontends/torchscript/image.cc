@@ -12,9 +12,9 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns `in * factor`, rounded down. Expressions of open dims are of
-// integers, so that an open extent needs a factor that is a fraction of a small
-// power of 2.
+// Returns `in * factor`, rounded down. Expressions of open dims have only
+// integers, so if `in` is open, the factor must be a fraction with a small
+// power of 2 as its denominator.
 std::optional<Dim> Scaled(const Dim& in, double factor) {
   if (in.is_constant() && factor > 0)
     return Dim(
@@ -28,7 +28,8 @@ std::optional<Dim> Scaled(const Dim& in, double factor) {
   return std::nullopt;
 }
 
-// The operands of a resize: sizes, or factors, or both.
+// The result's extents of a resize, and the factors that the call states
+// (nullopt where it states none), by axis.
 struct Target {
   Shape sizes;
   std::vector<std::optional<double>> factors;
@@ -40,7 +41,8 @@ std::optional<Target> TargetOf(Call& c, const Tensor& x, size_t count,
   target.factors.resize(count);
   for (size_t i = 0; i < factors.size(); ++i) {
     if (!c.has(factors[i])) continue;
-    // The factors are one list for all axes, or one number per axis.
+    // A call states either a list with the factors of all axes, or one argument
+    // per axis.
     const std::vector<double> numbers = c.numbers(factors[i]);
     for (size_t k = 0; k < count; ++k) {
       if (factors.size() == 1 && numbers.size() == count)
@@ -104,8 +106,8 @@ ops::ResizeSpec SpecOf(const std::string& mode, bool align_corners) {
   }
   return spec;
 }
-// Returns a specification of nearest interpolation that uses the middle of each
-// pixel.
+// Returns the interpolation "nearest-exact", which takes the input pixel that
+// is nearest to the middle of each result pixel.
 ops::ResizeSpec ExactSpec() {
   ops::ResizeSpec spec;
   spec.mode = "nearest";
@@ -146,9 +148,8 @@ Tensor UpsampleAntialiased(Call& c) {
     if (parameter.name.starts_with("scale")) factors.push_back(parameter.name);
   std::optional<Target> target = TargetOf(c, x, 2, "output_size", factors);
   if (!target) return x;
-  // If align_corners is set together with antialiasing, it changes only the
-  // scale factor, to (out - 1) / (in - 1). The positions remain those of the
-  // middles of pixels.
+  // If both align_corners and antialiasing are set, PyTorch uses the scale
+  // factor (out - 1) / (in - 1), but still samples at the middles of pixels.
   const bool is_aligned = c.flag("align_corners");
   for (size_t i = 0; i < 2; ++i) {
     const std::optional<int64_t> in =
@@ -248,8 +249,8 @@ Tensor Im2Col(Call& c) {
   }
   const Shape pads = {Dim(0), Dim(0), Dim(padding[0]), Dim(padding[1])};
   Tensor y = ops::Pad(x, pads, pads, "constant", x.Like(0));
-  // Replaces each spatial axis, one after the other, by two axes: (position in
-  // the window, window).
+  // Each spatial axis is replaced by two: the position in the window, and the
+  // number of the window.
   Shape counts;
   for (int i = 0; i < 2; ++i) {
     const auto at = static_cast<size_t>(i);

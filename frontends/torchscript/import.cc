@@ -11,9 +11,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Largest number of imports. Each import may find inputs that need another
-// type, because an operator refused the assumed type; the import is then
-// repeated.
+// Largest number of imports of an archive. An import may find inputs whose
+// assumed type an operator refuses; then it is repeated with other types.
 constexpr int kMaxTries = 32;
 
 StatusOr<std::unique_ptr<ModuleFile>> Open(const graph::ConstantData& file) {

@@ -36,8 +36,8 @@ std::vector<Tensor> NonZeroIndices(Call& c, const Tensor& given) {
   return indices;
 }
 
-// Returns a mask for the axes of x from `first` on, with the dims of these
-// axes. Dims that only the run knows are checked by the program.
+// Checks that a mask has the dims of the axes of x from `first` on, and returns
+// it with these dims. Open dims are compared at run time.
 Tensor FittedMask(Call& c, const Tensor& x, size_t first, Tensor mask) {
   const Shape& dims = x.shape();
   bool fits = first + mask.shape().size() <= dims.size();
@@ -55,8 +55,8 @@ Tensor FittedMask(Call& c, const Tensor& x, size_t first, Tensor mask) {
   }
   return mask;
 }
-// Returns true where an index is within an axis; absent if all of them are
-// known to be.
+// Returns true where an index is in [0, extent). The result is absent if all
+// indices are known to be.
 Tensor IsWithin(Call& c, const Tensor& index, const Dim& extent) {
   const auto known = c.builder().IntegerContents(index.value());
   bool is_within = known.has_value() && extent.is_constant();
@@ -70,17 +70,20 @@ Tensor IsWithin(Call& c, const Tensor& index, const Dim& extent) {
                   ops::Less(index, ops::DimScalar(c.builder(), extent)));
 }
 
-// The operands of x[i, :, j …]: the axes that have an index are moved to the
-// front and merged into one axis.
+// The operands of an indexing expression x[i, :, j …], rewritten as a gather
+// along one axis: the axes that have an index are moved to the front and merged
+// into one.
 struct Indexed {
-  // The tensor as [K, others…], where K merges the axes that have an index.
+  // x as [K, others…], where K is the merged axis.
   Tensor data;
-  // Indices along K, in the shape to which the given indices broadcast.
+  // Indices of the merged axis, in the shape to which the given indices
+  // broadcast.
   Tensor index;
   Shape others;  // Extents of the axes that have no index.
-  // Order to which the axes of x are transposed before the merge.
+  // Order of axes that moves the indexed axes of x to the front, before they
+  // are merged.
   std::vector<int64_t> order;
-  // Position in the result at which the dims of the indices begin.
+  // Index of the dim of the result at which the dims of the indices begin.
   int first = 0;
   bool ok = false;
 };
@@ -131,16 +134,17 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
     c.FailInvalid("indices: expected at least one tensor, found none");
     return indexed;
   }
-  // If the indexed axes are adjacent, the dims of the indices replace them in
-  // the result; otherwise these dims are in front.
+  // If the indexed axes are adjacent, the dims of the indices take their
+  // position in the result; otherwise they are the first dims.
   const bool side_by_side =
       with.back() - with.front() + 1 == static_cast<int64_t>(with.size());
   indexed.first = side_by_side ? static_cast<int>(with.front()) : 0;
   indexed.order = with;
   indexed.order.insert(indexed.order.end(), without.begin(), without.end());
   Dim merged(1);
-  // An index beyond its axis would be an index of another slice of the merged
-  // axis. Beyond the first axis it is beyond the merged one, too.
+  // An index that is out of range of its own axis might be a valid index of the
+  // merged axis, and then read another slice. So it is checked per axis. For
+  // the first axis, the check of the merged axis is enough.
   Tensor is_within;
   for (const int64_t axis : with) {
     const auto at = static_cast<size_t>(axis);
@@ -172,8 +176,8 @@ Indexed PrepareIndex(Call& c, const Tensor& x) {
   indexed.ok = c.ok();
   return indexed;
 }
-// Returns the order of axes that moves the first `count` of `rank` axes after
-// the `first` axes that follow them.
+// Returns the order of axes for a transposition that exchanges the first
+// `count` axes and the `first` axes after them; the other axes stay.
 std::vector<int64_t> MovedBehind(int count, int first, int rank) {
   std::vector<int64_t> order;
   for (int i = 0; i < first; ++i) order.push_back(count + i);
@@ -198,8 +202,8 @@ Tensor IndexPut(Call& c) {
   const bool accumulate = c.flag("accumulate");
   if (!c.ok()) return x;
   const std::vector<Value>& items = c.value("indices").list->items;
-  // An assignment of one value where a mask is true is a selection. It does not
-  // need the positions of the true elements.
+  // A single value is assigned where a mask is true. That is a select, which
+  // does not need the positions of the true elements.
   if (items.size() == 1 && items[0].is_tensor() && !accumulate) {
     const Tensor mask = c.machine().ToTensor(items[0]);
     if (mask.dtype() == DType::kBool && mask.rank() <= x.rank() &&
@@ -214,16 +218,16 @@ Tensor IndexPut(Call& c) {
   }
   Indexed indexed = PrepareIndex(c, x);
   if (!indexed.ok) return x;
-  // A mask must have as many true elements as there are values. The program
-  // checks that.
+  // If the values are not broadcast, the mask must have as many true elements
+  // as there are values. WithDim makes the program check that.
   const auto behind = static_cast<int>(indexed.others.size()) - indexed.first;
   if (indexed.index.rank() == 1 && values.rank() > behind &&
       values.dim(values.rank() - 1 - behind) != Dim(1)) {
     indexed.index =
         ops::WithDim(indexed.index, 0, values.dim(values.rank() - 1 - behind));
   }
-  // The values are broadcast to the shape of x[indices]; then the dims of the
-  // indices are moved to the front.
+  // The values are broadcast to the shape of x[indices], then transposed so
+  // that the dims of the indices come first, as in Indexed::data.
   const int count = indexed.index.rank();
   Shape rows = indexed.index.shape();
   rows.insert(rows.end(), indexed.others.begin(), indexed.others.end());
@@ -250,8 +254,8 @@ Tensor IndexPut(Call& c) {
                         InverseOrder(indexed.order));
 }
 
-// The operators below take no negative indices, as PyTorch raises an error for
-// them. The program checks the indices.
+// The operators below accept only indices from 0 on, like PyTorch. The gather
+// or scatter makes the program check them.
 Tensor IndexSelect(Call& c) {
   const Tensor x = c.tensor("self");
   const int axis = c.axis("dim", x.rank());
@@ -282,7 +286,7 @@ Tensor TakeAlong(Call& c) {
   const Tensor none = index;
   x = WithAxis(x);
   index = WithAxis(index);
-  // All axes but one are broadcast.
+  // x and the index are broadcast to each other along all axes but `axis`.
   Shape dims = x.shape();
   Shape places = index.shape();
   const auto at = static_cast<size_t>(axis);
@@ -312,8 +316,9 @@ Tensor Take(Call& c) {
                      ops::NormalizeIndices(index, count), 0);
 }
 
-// Returns x with elements of `source` written to the indices along an axis.
-// Only the part of `source` that the index covers is used.
+// Imports the family of scatter: returns x with `source` written to the indices
+// along an axis by the rule `update`. If the source is larger than the index,
+// only its first elements are used.
 Tensor ScatterInto(Call& c, const Tensor& given, Tensor source,
                    const std::string& update) {
   const Tensor x = WithAxis(given);
@@ -357,8 +362,8 @@ Tensor ScatterAdd(Call& c) {
   const Tensor x = c.tensor("self");
   return ScatterInto(c, x, c.tensor("src"), "add");
 }
-// Scatters whole slices along an axis, which is moved to the front and
-// scattered by rows.
+// Writes whole slices to the indices along an axis by the rule `update`. The
+// axis is moved to the front, so that a slice is a row.
 Tensor ScatterSlicesAt(Call& c, const Tensor& given, Tensor source,
                        Tensor index, const std::string& update) {
   const Tensor x = WithAxis(given);
@@ -403,7 +408,8 @@ Tensor IndexFill(Call& c) {
   const int axis = c.axis("dim", x.rank());
   const Tensor index = c.Indices("index");
   if (!c.ok()) return x;
-  // Unlike the others, this operator counts negative indices from the end.
+  // index_fill counts negative indices from the end, unlike the other operators
+  // that write slices.
   return ScatterSlicesAt(c, x, c.scalar("value", x.dtype()),
                          ops::NormalizeIndices(index, WithAxis(x).dim(axis)),
                          "assign");
@@ -412,9 +418,9 @@ Tensor IndexFill(Call& c) {
 // ScatterInto or ScatterSlices.
 using ScatterFunction = Tensor (*)(Call&, const Tensor&, Tensor,
                                    const std::string&);
-// Combines the elements of x at the places of the index with the elements of
-// the source. Without include_self the elements of x do not count there; they
-// stay where the index names no place.
+// Imports scatter_reduce and index_reduce: combines elements of x with the
+// elements of the source that the index assigns to them. Without include_self,
+// elements of x that get any do not count themselves; all others stay.
 Tensor ScatterReduced(Call& c, const Tensor& source, ScatterFunction scatter) {
   const Tensor x = c.tensor("self");
   const std::string reduce = c.text("reduce");
@@ -424,7 +430,9 @@ Tensor ScatterReduced(Call& c, const Tensor& source, ScatterFunction scatter) {
   if (!c.ok()) return x;
   Tensor start = x;
   if (!include_self) {
-    // A maximum or minimum may begin with any of the elements that it combines.
+    // The elements of x must not count, so they are replaced by the neutral
+    // element. A maximum or minimum may begin with any element of the source
+    // instead.
     const bool is_extreme = update == "maximum" || update == "minimum";
     start = scatter(c, x,
                     is_extreme ? source : x.Like(update == "multiply" ? 1 : 0),
@@ -457,7 +465,7 @@ Tensor NonZero(Call& c) {
   std::vector<Tensor> columns;
   for (const Tensor& index : NonZeroIndices(c, x))
     columns.push_back(ops::Unsqueeze(index, {1}));
-  // The position of an element without axes has no indices.
+  // A tensor without dims has positions of no indices, [count, 0].
   if (x.rank() == 0) return ops::SliceAxis(columns[0], 1, Dim(0), Dim(0));
   return Concat(columns, 1);
 }
@@ -488,8 +496,8 @@ Tensor OneHot(Call& c) {
         "the largest index");
     return x;
   }
-  // The program checks that each number is one of the classes, as it is an
-  // index into their list.
+  // The gather makes the program check that each number is a class, from 0 to
+  // classes - 1.
   const Tensor numbers = IotaVector(c.builder(), Dim(classes), DType::kI64);
   const Tensor chosen = ops::Gather(numbers, x, 0);
   return ops::Cast(ops::Equal(ops::Unsqueeze(chosen, {x.rank()}),
@@ -498,9 +506,10 @@ Tensor OneHot(Call& c) {
 }
 // Returns true for NaN. Integers are never NaN.
 Tensor IsUnordered(const Tensor& x) { return ops::NotEqual(x, x); }
-// Returns the number of boundaries that are below each element of x or, if
-// `right`, not above it; NaN is above all numbers.
-// `sorted` has one axis, or the axes of x; then each row of x has its own.
+// Imports searchsorted and bucketize: for each element of x, the number of
+// boundaries below it or, if `right`, not above it; NaN is above all numbers.
+// `sorted` has one axis, or the axes of x; then each row of x has its own
+// boundaries.
 Tensor CountBelow(Call& c, const Tensor& sorted, const Tensor& x, bool right) {
   if (!c.CheckRank("boundaries", sorted, 1)) return x;
   const DType type = PromoteTypes(sorted.dtype(), x.dtype());

@@ -89,8 +89,8 @@ Value Interpreter::CallFunction(const Function& function,
 Value Interpreter::CallOperator(const std::string& name,
                                 const std::vector<Argument>& arguments) {
   if (!machine_.ok()) return {};
-  // A value that may be None, as the run decides, can only be compared with
-  // None.
+  // A value of which only the run knows if it is None can be compared with
+  // None; the result is the bool that it carries.
   const bool is_same = name == "aten::__is__";
   if ((is_same || name == "aten::__isnot__") && arguments.size() == 2) {
     for (size_t i = 0; i < 2; ++i) {

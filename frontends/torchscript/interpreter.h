@@ -51,14 +51,13 @@ class Interpreter {
 
   Value CallMethod(Object& object, std::string_view name,
                    std::vector<Value> arguments);
-  // Returns the name of the first called operator that the operator table does
-  // not have; empty if there is none.
+  // Returns the name of the first operator that the code called although the
+  // operator table does not have it; empty if there is none.
   const std::string& unknown() const { return caller_.unknown(); }
   // Returns the message of the exception that the code raised; nullopt if it
   // raised none.
   const std::optional<std::string>& raised() const { return raised_; }
-  // Returns the value of a default expression, for a parameter that is not
-  // given.
+  // Evaluates the expression that a parameter has as its default value.
   Value Standard(const Expression& expression);
 
  private:
@@ -66,18 +65,19 @@ class Interpreter {
 
   struct Frame {
     std::map<std::string, Value, std::less<>> variables;
-    // Functions that are defined within the function that runs, by their names.
+    // Functions that are defined inside the running function, by their names.
     std::map<std::string, const Statement*, std::less<>> closures;
     Value result;
     bool returned = false;
-    // Name of the object whose method runs, or of the function, for errors.
+    // Name for errors: the object whose method runs, or the function.
     std::string where;
   };
-  // Increases the depth by one during its lifetime; false if that is too deep.
+  // An object that counts a nesting level of calls, blocks or expressions while
+  // it exists. Too many levels are an error of the machine.
   class Level;
 
-  // Counts a step. Returns false, with an error, if there are more than
-  // kMaxSteps.
+  // Counts a statement or expression. Returns false, with an error, after
+  // kMaxSteps of them: the limit ends endless loops.
   bool CountStep();
   Value CallFunction(const Function& function, const std::string& where,
                      const std::vector<Argument>& arguments);
@@ -99,8 +99,8 @@ class Interpreter {
   std::vector<Argument> Arguments(const Expression& call, Frame& frame);
   Value Attribute(const Value& value, const std::string& name);
   Value Convert(const Value& value, const Expression& type);
-  // Returns a name like "torch.nn.relu" for a chain of attributes that starts
-  // with the name of a module; empty for other expressions.
+  // Returns the full name, such as "torch.nn.relu", if an expression is a chain
+  // of attributes that starts with the name of a module; else an empty text.
   std::string QualifiedName(const Expression& expression,
                             const Frame& frame) const;
 
@@ -111,8 +111,8 @@ class Interpreter {
   void ExecuteIf(const Statement& statement, Frame& frame);
   void ExecuteFor(const Statement& statement, Frame& frame);
   void ExecuteWhile(const Statement& statement, Frame& frame);
-  // Converts a value to a bool: one that is known at import, or a scalar that
-  // the program computes.
+  // Converts a condition to a bool, as Python does. The bool is known, or a
+  // scalar that the program computes.
   Value Truth(const Value& value);
 
   // The functions below execute branches and loops that are decided at run time
@@ -122,10 +122,10 @@ class Interpreter {
                    Frame& frame);
   void RunBranch(const std::vector<Statement>& block, graph::Region& region,
                  Frame& frame, Branch& branch);
-  // Merges what the branches of the bool `decided` leave. Returns false, and
-  // changes nothing, if the bool only tests if a dim is 0 and a tensor has
-  // another rank or element type in one branch than in the other, which
-  // `conflict` names.
+  // Merges the variables and writes of two branches; the bool `decided` is the
+  // condition. If the bool only tests if a dim is 0, and a tensor has another
+  // rank or element type in one branch than in the other, it changes nothing,
+  // sets `conflict` to the tensor's name, and returns false.
   bool MergeBranches(const Value& decided, graph::IfRegions& regions,
                      Branch& then, Branch& otherwise, Frame& frame,
                      std::string& conflict);
@@ -142,7 +142,8 @@ class Interpreter {
   int calls_ = 0, depth_ = 0;
   int line_ = 0;
   std::string where_;
-  // The message of an exception that is being propagated.
+  // Message of the exception that the code has raised; nullopt if there is
+  // none. It ends the execution of statements.
   std::optional<std::string> raised_;
 };
 

@@ -1,5 +1,6 @@
-// One more nesting level of calls, blocks and expressions. The limit on these
-// levels is the only protection of the thread's stack from a model's code.
+// Counts the nesting level of calls, blocks and expressions: each object of
+// this class is one more level. The limit on the levels protects the thread's
+// stack from a model's code.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_LEVEL_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_INTERPRETER_LEVEL_H_
 

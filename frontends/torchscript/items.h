@@ -1,5 +1,5 @@
-// Helpers of the operators on lists and dicts: equal items, indices, keys, and
-// the right to change a list or a dict.
+// Helpers of the operators on lists and dicts: comparing items, finding indices
+// and keys, and checking that a list or dict may be changed here.
 //
 //   List* list = ChangedList(c);
 //   if (list == nullptr) return {};
@@ -25,7 +25,7 @@ inline constexpr size_t kMaxItems = 1'000'000;
 
 // Compares values like torch: numbers by value, texts, lists item by item.
 // Returns nullopt if the result is only known at run time. `depth`: number of
-// lists that the values are in.
+// lists around the values, which is limited.
 std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
                              int depth);
 
@@ -35,7 +35,8 @@ std::optional<bool> AreEqual(Call& c, const Value& a, const Value& b,
 std::optional<size_t> IndexIn(Call& c, const std::vector<Value>& items,
                               const Value& index);
 
-// Returns the position of a key; nullopt if the dict does not have it.
+// Returns the index of the item with this key; nullopt if the dict does not
+// have the key.
 std::optional<size_t> FindKey(const Dict& dict, const Value& key);
 // Sets the value of a key. A dict that has kMaxItems gets no new key.
 void SetKey(Dict& dict, const Value& key, const Value& value);

@@ -6,7 +6,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Symbols of sizes that depend on data begin with '_'.
+// True if a symbol is the extent of an input's dim: symbols of sizes that
+// depend on data begin with '_'.
 bool IsOfInputs(const std::string& symbol) { return !symbol.starts_with('_'); }
 
 }  // namespace
@@ -24,7 +25,8 @@ void RequireNotEmpty(Call& c, const Dim& dim) {
   std::string names;
   for (const std::string& symbol : dim.Symbols()) {
     if (!IsOfInputs(symbol)) continue;
-    // The operator "extents" refuses negative values.
+    // The operator "extents" fails at run time if a value is negative, so
+    // symbol - 1 is passed to check that each symbol is at least 1.
     rests.push_back(Dim::Symbol(symbol) - Dim(1));
     symbols.push_back(c.builder().FreshSymbol());
     names += (names.empty() ? "" : ", ") + symbol;

@@ -1,4 +1,4 @@
-// The end of errors about a number that the import needs and that only a run
+// The end of error messages about a number that the import needs but only a run
 // would know.
 #ifndef EMBER_FRONTENDS_TORCHSCRIPT_KNOWN_WHEN_IMPORTING_H_
 #define EMBER_FRONTENDS_TORCHSCRIPT_KNOWN_WHEN_IMPORTING_H_

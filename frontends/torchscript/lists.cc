@@ -53,7 +53,8 @@ Value ReverseList(Call& c) {
     std::reverse(list->items.begin(), list->items.end());
   return Value::None();
 }
-// True if a is less than b, for texts or known numbers.
+// The order by which lists are sorted: true if a is less than b. Both are
+// texts, or known numbers.
 bool IsBefore(const Value& a, const Value& b) {
   if (a.is(Kind::kString)) return a.text < b.text;
   return a.known_number() < b.known_number();
@@ -84,7 +85,7 @@ Value SortedList(Call& c) {
   if (!SortItems(c, items)) return {};
   return c.machine().NewList(std::move(items));
 }
-// Returns the indices of the items that equal a value.
+// Returns the indices of the items of `self` that equal `value`.
 std::vector<size_t> IndicesOf(Call& c, const Value& value) {
   std::vector<size_t> indices;
   const std::vector<Value>& items = c.value("self").list->items;
@@ -184,7 +185,7 @@ Value SliceList(Call& c) {
                                        : c.machine().NewList(std::move(part));
 }
 
-// Returns the sum of a list of numbers.
+// Imports sum for a list of numbers.
 Value SumOfList(Call& c) {
   Value total = Value::Int(Dim(0));
   for (const Value& item : c.value("l").list->items) {
@@ -204,7 +205,7 @@ Value SumOfList(Call& c) {
   return total;
 }
 
-// Returns true if any item of a list is true or, without `is_any`, if all are.
+// Imports any (is_any) and all for a list of booleans that are known.
 Value TruthOfList(Call& c, bool is_any) {
   for (const Value& item : c.value("self").list->items) {
     if (!item.is_known_number()) {

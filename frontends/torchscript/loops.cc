@@ -19,7 +19,8 @@ void CollectNames(const Expression& target, std::set<std::string>& names) {
     for (const Expression& part : target.parts) CollectNames(part, names);
 }
 
-// Collects the variables to which a block assigns.
+// Collects the names of the variables to which a block assigns, nested blocks
+// included.
 void CollectAssigned(const std::vector<Statement>& block,
                      std::set<std::string>& names) {
   for (const Statement& statement : block) {
@@ -32,9 +33,9 @@ void CollectAssigned(const std::vector<Statement>& block,
 
 }  // namespace
 
-// The values that a loop carries from one iteration to the next: the tensors
-// and numbers of variables, of tensors that the body writes to, and of
-// attributes.
+// Builds a loop whose number of iterations is only known at run time. The loop
+// carries the tensors and numbers that an iteration may change: those in
+// variables, in tensors that the body writes to, and in attributes.
 class Interpreter::Loop {
  public:
   Loop(Interpreter& interpreter, const Statement& statement, Frame& frame)
@@ -79,8 +80,8 @@ class Interpreter::Loop {
     return interpreter_.Truth(interpreter_.Evaluate(statement_.value, frame_));
   }
 
-  // Runs the body once to find out what it writes to. All effects of this run
-  // are undone.
+  // Executes the body once in a region that is discarded, to find out what it
+  // writes to. All effects of this execution are undone.
   void Probe() {
     const auto before = frame_.variables;
     graph::Region region(machine_.builder(), "probe");
@@ -114,13 +115,13 @@ class Interpreter::Loop {
     }
   }
 
-  // The structure of the value that an iteration gives to a variable which has
-  // no value before the loop, such as the result of an early return. No code
-  // reads the variable before it is assigned, so any value of this structure
-  // can take its place.
+  // Describes the value that a variable without a value before the loop gets in
+  // an iteration, such as the result of an early return. The loop must carry
+  // some initial value of the same structure; no code reads it before the
+  // variable is assigned.
   struct Filling {
-    // A tensor or number with its element type; a list or tuple with its parts;
-    // or another value, which stays as it is.
+    // For a tensor or number, `type` has its element type; for a list or tuple,
+    // `parts` has its items. Any other value is carried as it is.
     Value value;
     graph::TensorType type;
     std::vector<Filling> parts;
@@ -131,7 +132,8 @@ class Interpreter::Loop {
     if (!machine_.ok() || depth > kMaxListDepth || !machine_.Charge(1))
       return filling;
     if (value.is_tensor()) {
-      // The extents must be known outside of the body, too.
+      // The initial value is made outside of the body, so its extents must be
+      // constants.
       const Tensor tensor = machine_.Read(*value.cell);
       if (!machine_.ok() || value.is_complex() || value.is_quantized() ||
           !graph::IsConstant(tensor.shape()))
@@ -168,9 +170,8 @@ class Interpreter::Loop {
     return made;
   }
 
-  // Replaces the known values of the loop's numeric variables by values that
-  // are known only at run time, as the numbers may change from iteration to
-  // iteration.
+  // Makes the loop's numeric variables unknown (scalars of the graph) for the
+  // body, because the numbers may change from iteration to iteration.
   void Blur() {
     for (const std::string& name : names_) {
       Value& value = frame_.variables[name];
@@ -195,8 +196,8 @@ class Interpreter::Loop {
     }
   }
 
-  // True for values that a graph cannot represent, such as texts. An iteration
-  // must not change such a value.
+  // True for values that a graph cannot represent, such as texts. A loop cannot
+  // carry them, so an iteration must not change them.
   static bool IsInvariant(const Value& value) {
     return !value.is_tensor() && !value.is_number() && !value.is_sequence() &&
            !value.is(Kind::kConflict);
@@ -217,7 +218,8 @@ class Interpreter::Loop {
     }
   }
 
-  // Appends the tensors and numbers of a value, in order.
+  // Appends the graph's tensors for a value: the value itself, or the tensors
+  // and numbers in a list or tuple, in order.
   void Flatten(const Value& value, std::vector<graph::Value*>& flat,
                const std::string& name, int depth = 0) {
     if (!machine_.Charge(1)) return;
@@ -247,8 +249,8 @@ class Interpreter::Loop {
           OnOneLine(name) + "', " + Describe(value));
     }
   }
-  // Returns a value with the structure of `pattern`, made of other tensors and
-  // numbers.
+  // The inverse of Flatten: returns a value with the structure of `pattern`,
+  // whose tensors and numbers are taken from `flat`, from index `next` on.
   Value Unflatten(const Value& pattern, const std::vector<graph::Value*>& flat,
                   size_t& next, int depth = 0) {
     if (depth > kMaxListDepth || !machine_.Charge(1)) return pattern;

@@ -7,8 +7,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the losses of all elements without a reduction, their mean, or their
-// sum, as the argument `reduction` says.
+// Reduces the losses of all elements by the argument `reduction`: 0 returns
+// them unchanged, 1 their mean, else their sum.
 Tensor Reduced(Call& c, const Tensor& losses) {
   const int64_t reduction = c.integer("reduction");
   if (!c.ok() || reduction == 0) return losses;
@@ -16,7 +16,7 @@ Tensor Reduced(Call& c, const Tensor& losses) {
   return ops::Reduce(losses, "sum", AllAxes(losses), false);
 }
 
-// The two operands of a loss, in the same float type.
+// Input and target of a loss, cast to one float type.
 struct Pair {
   Tensor x, y;
 };
@@ -35,8 +35,9 @@ Tensor AbsoluteError(Call& c) {
   const Pair p = Floats(c, "self", "target");
   return c.ok() ? Reduced(c, ops::Absolute(p.x - p.y)) : p.x;
 }
-// Returns a loss that is a parabola for distances below `width` (the argument
-// `parameter`) and a line beyond. is_smooth: the loss is divided by the width.
+// Imports huber_loss and smooth_l1_loss: the loss is a parabola for distances
+// below `width` (the argument `parameter`) and a line beyond. is_smooth: it is
+// divided by the width.
 Tensor Rounded(Call& c, std::string_view parameter, bool is_smooth) {
   const Pair p = Floats(c, "self", "target");
   const double width = c.number(parameter);
@@ -57,8 +58,8 @@ Tensor Weighted(Call& c, const Tensor& loss) {
 Tensor BinaryCrossEntropy(Call& c) {
   const Pair p = Floats(c, "self", "target");
   if (!c.ok()) return p.x;
-  // Like in PyTorch, logarithms are clamped to at least -100, so that the loss
-  // is finite.
+  // PyTorch clamps the logarithms to at least -100, so that the loss is finite
+  // for probabilities of 0 and 1.
   const Tensor yes = ops::Maximum(ops::Log(p.x), -100);
   const Tensor no = ops::Maximum(ops::Log1p(-p.x), -100);
   return Reduced(c, Weighted(c, (p.y - 1.0) * no - p.y * yes));
@@ -66,7 +67,7 @@ Tensor BinaryCrossEntropy(Call& c) {
 Tensor BinaryCrossEntropyOfLogits(Call& c) {
   const Pair p = Floats(c, "self", "target");
   if (!c.ok()) return p.x;
-  // `tail` is log(1 + exp(-x)), computed without overflow.
+  // log(1 + exp(-x)), computed without overflow.
   Tensor tail = ops::Softplus(-p.x);
   if (c.has("pos_weight")) {
     tail = tail * ((c.scalar("pos_weight", p.x.dtype()) - 1.0) * p.y + 1.0);
@@ -160,7 +161,7 @@ Tensor TripletMargin(Call& c) {
 struct Classes {
   int axis = 0;
   Tensor x, target;
-  // The weight of each target element; 0 if the element is ignored.
+  // Weight of each target element by its class; 0 if the element is ignored.
   Tensor weight;
 };
 bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
@@ -172,8 +173,8 @@ bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
     return false;
   const auto ignored = static_cast<double>(c.integer("ignore_index"));
   const Tensor counts = ops::NotEqual(classes.target, ignored);
-  // An ignored element may have a number that is no class, so it is replaced by
-  // 0.
+  // The target of an ignored element may be no class. It is replaced by class
+  // 0, so that indexing by it stays in range.
   classes.target = ops::Select(counts, classes.target, classes.target.Like(0));
   classes.weight = ops::Cast(counts, x.dtype());
   if (c.has("weight")) {
@@ -182,8 +183,9 @@ bool ReadClasses(Call& c, const Tensor& x, Classes& classes) {
   }
   return c.ok();
 }
-// Returns the losses of the elements, their sum, or their sum divided by the
-// sum of the weights, as the argument `reduction` says.
+// Reduces the losses of a classification by the argument `reduction`: 0 returns
+// them unchanged, 2 their sum, else their sum divided by the sum of the
+// weights.
 Tensor ReducedClasses(Call& c, const Tensor& losses, const Tensor& weight) {
   const int64_t reduction = c.integer("reduction");
   if (!c.ok() || reduction == 0) return losses;

@@ -9,8 +9,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Largest length of a chain of views of views, as each view is read through the
-// tensor of which it is a view.
+// Largest length of a chain of views. A view is read through its base, so
+// reading the last one costs as many operations as the chain has views.
 constexpr int kMaxViews = 200;
 
 std::string DescribeTensor(const Tensor& tensor) {
@@ -122,8 +122,8 @@ Tensor Machine::Inside(const Tensor& tensor) {
   while (level < builders_.size() && builders_[level] != &tensor.builder())
     ++level;
   if (level == builders_.size()) {
-    // The tensor belongs to a region that has ended. That is an internal error,
-    // as only merged values may be used after a branch.
+    // The tensor belongs to a region that has ended. After a branch only merged
+    // values may be used, so that is an error of the importer.
     Fail(InternalError("a value of a branch was used behind it"));
     return {&builder(), nullptr};
   }
@@ -250,14 +250,15 @@ Object& Machine::NewObject(std::string class_name) {
 
 Tensor Machine::Read(Cell& cell) {
   if (!ok()) return {&builder(), nullptr};
-  // A view of a stored tensor that was written to is read from that tensor.
+  // A tensor of the archive may be a view of another one in the same storage.
+  // If that one was written to, this one is not loaded but read from it.
   const bool is_stale = cell.base != nullptr && cell.stamp != cell.root->stamp;
   if (cell.load && !is_stale) {
     const auto load = std::exchange(cell.load, nullptr);
     cell.value = load();
   }
-  // A chain of views that are out of date is updated in order, beginning with
-  // the view whose base is up to date.
+  // The cell may be a view of views that are all out of date. They are updated
+  // in order, beginning with the one whose base is up to date.
   std::vector<Cell*> stale;
   Cell* at = &cell;
   for (; at->base != nullptr && at->stamp != at->root->stamp; at = at->base)
@@ -278,9 +279,9 @@ Tensor Machine::Read(Cell& cell) {
 }
 
 void Machine::NoteCell(Cell& root) {
-  // A root tensor whose stamp is after the start of the journal needs no entry.
-  // Either the code of the journal made the tensor, so that no later code can
-  // use it, or the journal has an entry already.
+  // A journal needs no entry for a cell whose last write is after the journal's
+  // start. Either the code of the journal made the tensor, which no code after
+  // it can use, or the journal already has the old value.
   for (Journal* journal : journals_)
     if (root.stamp <= journal->start)
       journal->cells.emplace(&root, std::pair(root.value, root.stamp));
@@ -300,8 +301,8 @@ void Machine::Write(Cell& cell, Tensor value) {
     at = at->base;
   }
   if (!ok()) return;
-  // A weight that was not read yet is loaded here, so that the journal records
-  // its value from before the write.
+  // A weight that no code has read yet is loaded now, so that the journal
+  // records its value before the write.
   Read(*at);
   NoteCell(*at);
   at->value = value;
@@ -324,8 +325,8 @@ void Machine::BecomeView(Cell& cell, const Cell& view) {
         "made before it; call the operator without the '_'");
     return;
   }
-  // Another cell takes the part of the tensor as the base of its views, all of
-  // which were made after the tensor.
+  // A new cell takes over the old contents of `cell` as the base of its views.
+  // Only cells made after `cell` can be its views, so only these are visited.
   Cell& base = heap_.cells.emplace_back(cell);
   if (base.root == &cell) base.root = &base;
   size_t visited = 0;
@@ -342,8 +343,8 @@ void Machine::BecomeView(Cell& cell, const Cell& view) {
 void Machine::SetAttribute(Object& object, const std::string& name,
                            Value value) {
   const auto found = object.attributes.find(name);
-  // An object does not outlive the region that made it, so only the journals of
-  // regions inside of that region record its attributes.
+  // An object does not outlive the region in which it was made. So only the
+  // journals of regions inside of that one must record its attributes.
   for (size_t i = object.level; i < journals_.size(); ++i) {
     journals_[i]->attributes.emplace(std::pair(&object, name),
                                      found == object.attributes.end()
@@ -368,8 +369,8 @@ Journal Machine::TakeBack(const Journal& journal) {
   for (const auto& [cell, before] : journal.cells) {
     last.cells.emplace(cell, std::pair(cell->value, cell->stamp));
     cell->value = before.first;
-    // The cell gets a new stamp, because views may have been read since the
-    // write.
+    // Views may have been read after the write that is undone. A new stamp
+    // makes them read again.
     cell->stamp = ++stamps_;
   }
   for (const auto& [key, before] : journal.attributes) {

@@ -28,17 +28,17 @@
 
 namespace ember::torchscript {
 
-// The old values of the tensors and attributes that a stretch of code wrote, if
-// they existed before that code.
+// Records what some code overwrote, so that it can be undone: the old values of
+// tensors and attributes that existed before that code.
 struct Journal {
-  uint64_t start = 0;  // The last write stamp before the code began.
+  uint64_t start = 0;  // stamp of the last write before the code began
   std::map<Cell*, std::pair<Tensor, uint64_t>> cells;
   std::map<std::pair<Object*, std::string>, std::optional<Value>> attributes;
 };
 
 // Largest nesting depth of lists. Lists may contain each other, and may be
-// contained many times; so code that walks through them must also charge for
-// the items that it visits.
+// contained many times; so code that walks through them must also call Charge
+// for the items that it visits.
 inline constexpr int kMaxListDepth = 32;
 
 // Returns the strides of a row-major tensor.
@@ -60,7 +60,7 @@ class Machine {
   void FailInvalid(std::string message);
   void FailUnsupported(std::string message);
 
-  // These functions enter and leave regions, which nest.
+  // Enters a region: operators are added to it until Leave. Regions nest.
   void Enter(graph::Region& region);
   // Leaves the region. An error of the region becomes the error of the machine.
   void Leave();
@@ -72,14 +72,15 @@ class Machine {
   Value NewTensor(Tensor tensor);
   Value NewStored(std::function<Tensor()> load);
   Value NewQuantized(Tensor integers, Quantization quantization);
-  // Returns a tensor of complex numbers. The last dim of `parts` has their real
+  // Makes a tensor of complex numbers. The last dim of `parts` has their real
   // and imaginary parts.
   Value NewComplex(Tensor parts);
   Value NewView(Cell& base, Shape strides, std::function<Tensor(Tensor)> read,
                 std::function<Tensor(Tensor, Tensor)> write);
   // Returns the strides of the tensor in memory (Cell::strides).
   Shape StridesOf(Cell& cell);
-  // True if the tensor's elements lie in memory row by row.
+  // True if the tensor's elements are in row-major order in memory, without
+  // gaps.
   bool IsRowMajor(Cell& cell);
   Value NewList(std::vector<Value> items);
   Value NewTuple(std::vector<Value> items);
@@ -91,15 +92,15 @@ class Machine {
   // Gives a tensor the shape and strides of `view`, a view of it, as x.t_()
   // does. No element moves in memory: other views stay as they are. Fails if
   // the tensor was made before a branch or loop that is being executed and that
-  // only the run decides on.
+  // depends on data.
   void BecomeView(Cell& cell, const Cell& view);
   void SetAttribute(Object& object, const std::string& name, Value value);
-  // Returns true if a container that was made at region depth `level` may be
-  // changed in the current region; else fails.
+  // Returns true if the current region may change a list, dict or object that
+  // was made at region depth `level`; else fails. `what` names it in the error.
   bool MayChange(size_t level, std::string_view what);
 
-  // Counts values that the code makes. Returns false, with an error, if there
-  // are more than any model needs.
+  // Counts `count` values that the code makes or visits. Returns false, with an
+  // error, if there are more in all than any model needs.
   bool Charge(size_t count);
 
   // Converts a tensor or number to a tensor. Numbers become i64[], f32[] and
@@ -108,24 +109,25 @@ class Machine {
   // Converts an int to a dim. If the int is only known at run time, it becomes
   // a symbol.
   Dim ToDim(const Value& value);
-  // Converts a number to a scalar of the program: i64[], f64[], bool[].
+  // Converts an int, float or bool to a scalar of the graph: i64[], f64[] or
+  // bool[].
   Tensor ToScalar(const Value& value);
-  // Converts a scalar to a number of this kind, which is known if the scalar is
-  // constant.
+  // Converts a scalar of the graph to a number of this kind (int, float or
+  // bool). The number is known if the scalar is a constant.
   Value ToNumber(Value::Kind kind, const Tensor& scalar);
 
-  // After Push, writes are recorded in the journal, until Pop removes it.
+  // Starts to record the old values of all writes in `journal`; Pop ends that.
   void Push(Journal& journal) {
     journal.start = stamps_;
     journals_.push_back(&journal);
   }
   void Pop();
-  // Undoes the writes of the journal. Returns a journal with the values that
-  // the writes had set.
+  // Restores the values that the journal recorded. Returns a journal with the
+  // values that were undone, for merging them later.
   Journal TakeBack(const Journal& journal);
-  // Requests another type for an input of the model. Operators that need
-  // integers or booleans call this function if they get an input with the
-  // assumed type.
+  // Records that an operator needs another type for an input of the model than
+  // the assumed one. It is called before the error; the import is then tried
+  // again with this type.
   void Want(const Tensor& tensor, DType dtype);
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
@@ -136,8 +138,8 @@ class Machine {
   void SetHiddenIn(const Tensor& tensor, const Tensor& hidden);
 
   Heap& heap() { return heap_; }
-  // Constants of the outermost graph. Constants with the same key are equal,
-  // and are stored once.
+  // The tensors of the archive that are constants of the outermost graph, by a
+  // key. Tensors with the same elements have the same key and share a constant.
   std::map<std::string, Tensor>& stored() { return stored_; }
 
  private:

@@ -10,8 +10,9 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Returns a tensor of the value's shape and element type. That of the last read
-// will do, as writes change neither. A weight that has not been read is read.
+// Returns a tensor that has the shape and element type of a value. The contents
+// may be out of date, as writes change neither shape nor type. A weight that
+// has not been read yet is read.
 Tensor TypeOf(const Value& value, Machine& machine) {
   const Tensor& last = value.cell->value;
   return last.value() != nullptr ? last : machine.Read(*value.cell);
@@ -69,8 +70,9 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     return node;
   };
   if (depth > kMaxListDepth || !machine.Charge(1)) return conflict();
-  // A value that is None in one branch becomes a value with a bool. In place of
-  // None, any value of the type of the other value is the value.
+  // If a value may be None in one branch, the merged value has two parts: the
+  // other value, and a bool that says if it is None. Where it is None, the
+  // other value is arbitrary, so it counts as uninitialized.
   const std::optional<OptionalValue> optionals[2] = {OptionalParts(then),
                                                      OptionalParts(otherwise)};
   if (then.is_none() || otherwise.is_none() || optionals[0] || optionals[1]) {
@@ -96,8 +98,8 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
         PlanOutput(a.is_none, b.is_none, Kind::kBool, DType::kBool));
     return node;
   }
-  // If one value is uninitialized (no path reads it), any value of the type of
-  // the other value can take its place.
+  // A value that is uninitialized in one branch is read on no path through it.
+  // So that branch may return any value of the other one's type.
   for (const bool is_then : {true, false}) {
     const Value& given = is_then ? otherwise : then;
     if (!(is_then ? then : otherwise).is(Kind::kUninitialized)) continue;
@@ -126,7 +128,8 @@ Merge::Node Merge::Plan(const Value& then, const Value& otherwise,
     if (otherwise.kind != kind) kind = Kind::kFloat;
     return PlanOutput(then, otherwise, kind, ScalarDType(kind));
   }
-  // A region cannot return complex or quantized tensors.
+  // A region returns plain tensors only, so complex and quantized ones cannot
+  // be merged.
   for (const Value* value : {&then, &otherwise})
     if (value->is_complex() || value->is_quantized()) return conflict();
   if (then.is_tensor() && otherwise.is_tensor()) {

@@ -30,15 +30,16 @@ class Merge {
   void Add(const Value& then, const Value& otherwise, const std::string& name,
            Machine& machine);
 
-  // Returns the name of a tensor that has another rank or element type in one
-  // branch than in the other; empty if there is none.
+  // Returns the name of a variable that could not be merged because its tensor
+  // has another rank or element type in one branch than in the other; empty if
+  // there is none.
   const std::string& other_type() const { return other_type_; }
 
-  // These functions return the outputs of the then region and of the else
-  // region for all pairs, in order. The region must be entered.
+  // ThenOutputs returns the outputs of the then region for all pairs, in order;
+  // ElseOutputs those of the else region. The machine must be in that region.
   std::vector<graph::Value*> ThenOutputs(Machine& machine) const;
   std::vector<graph::Value*> ElseOutputs(Machine& machine) const;
-  // Returns the merged values, given the results of the `if`.
+  // Returns the merged values of all pairs, made from the results of the `if`.
   std::vector<Value> Rebuild(const std::vector<graph::Value*>& results,
                              Machine& machine) const;
 
@@ -48,19 +49,24 @@ class Merge {
     DType dtype;
     bool is_tensor;
     Value::Kind kind;
-    Shape fill;  // Shape of the tensor that replaces an uninitialized value.
+    // Shape of the tensor of zeros that replaces an uninitialized value.
+    Shape fill;
   };
   struct Node {
-    // The merged value, if the node has neither output nor parts.
+    // The merged value, if both branches have the same one (so that the node
+    // has neither an output nor parts).
     Value value;
-    // Index in outputs_; -1 if the value is no output.
+    // Index of the value's tensor in outputs_; -1 if it is no output of the
+    // regions.
     int output = -1;
-    // True for a value that may be None. `parts` has the other value and the
-    // bool that says if it is None.
+    // True for a value of which the run decides if it is None. `parts` has the
+    // other value and the bool that says if it is None.
     bool is_optional = false;
-    std::vector<Node> parts;  // The nodes of the items of a list or tuple.
+    // Nodes of the items, if the value is a list or tuple.
+    std::vector<Node> parts;
   };
-  // True if the node is no conflict and has none.
+  // True if the two values could be merged: neither the node nor a part of it
+  // is a conflict.
   static bool IsMerged(const Node& node);
   Node Plan(const Value& then, const Value& otherwise, const std::string& name,
             Machine& machine, int depth);
@@ -77,10 +83,10 @@ class Merge {
   std::string other_type_;
 };
 
-// A value that is None or another value, as the run decides, is a conflict: it
-// cannot be used but to test it for None, and after such a test. NewOptional
-// makes one; `is_none`: the bool that says which it is. OptionalParts returns
-// the other value and the bool; nullopt for any other value.
+// NewOptional makes a value of which only the run decides if it is None:
+// `is_none` is the bool, `value` the other possibility. Its kind is a conflict,
+// so code can only test it for None, and use it after such a test.
+// OptionalParts returns these two parts; nullopt for values of any other form.
 Value NewOptional(Machine& machine, const std::string& text, const Value& value,
                   const Value& is_none);
 struct OptionalValue {
@@ -88,7 +94,8 @@ struct OptionalValue {
 };
 std::optional<OptionalValue> OptionalParts(const Value& value);
 
-// Returns the type of the scalar that holds a number at run time.
+// Returns the dtype of the scalar that holds a number at run time: i64, f64 or
+// bool.
 DType ScalarDType(Value::Kind kind);
 
 }  // namespace ember::torchscript

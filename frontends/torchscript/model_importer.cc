@@ -29,9 +29,9 @@ const Expression* ReturnedBy(const Function& method) {
   return last.kind == Statement::Kind::kReturn ? &last.value : nullptr;
 }
 
-// Erases operations whose results no operation reads, except those that may
-// have other effects: checks, operations with regions, and operations that give
-// a symbol its value.
+// Erases operations whose results are not used. It keeps checks, operations
+// with regions, and operations that give a symbol its value, because these may
+// have other effects.
 void EraseUnused(graph::Graph& graph) {
   const std::vector<graph::Operation*> operations = graph.Operations();
   for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
@@ -106,8 +106,8 @@ Status ModelImporter::Flatten(const Value& value, const Expression* expression,
   constexpr int kMaxItems = 1'000'000;
   if (depth > 8)
     return UnimplementedError("results: expected at most 8 levels of tuples");
-  // The number of items is limited, because lists may contain each other, and
-  // may be contained many times.
+  // A list may contain itself, or one list many times, so the depth alone does
+  // not bound the number of items.
   if (++flattened_ > kMaxItems) {
     return UnimplementedError("results: expected at most " +
                               std::to_string(kMaxItems) + " items");
@@ -204,7 +204,8 @@ Status ModelImporter::AddOutputs(graph::GraphBuilder& builder,
                                  const std::vector<std::string>& names,
                                  const std::vector<graph::Value*>& values) {
   std::set<std::string> used;
-  // The last number that was appended to each name.
+  // For each name that occurred more than once: the last number that was
+  // appended to make it unique.
   std::map<std::string, int> last;
   for (size_t i = 0; i < values.size(); ++i) {
     std::string name = names[i];
@@ -233,16 +234,17 @@ StatusOr<graph::Graph> ModelImporter::Import() {
         "that later calls keep, found " +
         OnOneLine(entry.text));
   }
-  // True if an attribute has another type before the first call than after it,
-  // or is a number that has one known value after every call.
+  // True if some attribute needs a branch for the first call: its type before
+  // that call differs from its type after it, or it is a number with one known
+  // value after every call.
   const auto first_differs = [&] {
     return std::any_of(entries_.begin(), entries_.end(),
                        [](const StateEntry& entry) {
                          return entry.is_known || !entry.starts_alike;
                        });
   };
-  // Each round may find a number that calls change, which is then no longer
-  // known.
+  // An import may find that a number that was assumed to be known does change.
+  // It is repeated with that number as part of the state.
   for (size_t round = 0; round <= entries_.size(); ++round) {
     must_retry_ = false;
     graph = first_differs() ? ImportWithFirstCall() : ImportWithState();
@@ -260,7 +262,8 @@ bool ModelImporter::IsSettled(graph::Graph& first) {
         std::ranges::find(entries_, entry.name(), &StateEntry::name);
     if (found == entries_.end() || found->fixed != entry.fixed) return false;
   }
-  // The first call also computes the values that later calls keep.
+  // The graphs can only be equal without unused operations: the first call also
+  // computes values that later calls merely keep.
   EraseUnused(first);
   EraseUnused(*later);
   return graph::Equal(first, *later);
@@ -303,7 +306,8 @@ StatusOr<graph::Graph> ModelImporter::ImportOnce(
   if (given.empty()) dropped_ = std::move(dropped);
   EMBER_RETURN_IF_ERROR(CheckDropped(instance));
   if (!std::ranges::all_of(changed, &HasFixedValue)) {
-    // A second copy of the module gives the attributes as they were.
+    // The call has overwritten the attributes. The values from before it are
+    // read from a second copy of the module.
     EMBER_ASSIGN_OR_RETURN(Instance fresh, Load(machine));
     std::map<std::string, Object*> objects = ObjectsOf(*fresh.module);
     for (StateEntry& entry : changed) {
@@ -386,7 +390,8 @@ void ModelImporter::SetState(Machine& machine, Instance& instance,
     if (entry.kind != Kind::kTensor)
       attribute = Value::Dynamic(entry.kind, value);
     else if (attribute.is_tensor() && entry.is_same_tensor)
-      // The write also changes all other values that refer to this tensor.
+      // The call writes to the tensor in place, so the state is written in
+      // place, too: all values that refer to the tensor see it.
       machine.Write(*attribute.cell, value);
     else
       attribute = machine.NewTensor(value);

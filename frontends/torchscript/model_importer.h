@@ -5,12 +5,12 @@
 //   if (!graph.ok()) importer.wanted();   // other types, to try again with
 //
 // The code runs once to find out what it changes in the module. If it only sets
-// attributes to values that are known while importing, it runs again from these
-// values; if the graph is the same, they are no state. If it changes other
-// attributes, it runs again with these as inputs. Before the first call an
-// attribute may have another type than after it (an empty tensor, None), or be
-// a number (0) that has one known value after every call. The graph then has a
-// branch for the first call and one for later calls, and a bool in the state
+// attributes to values that are known while importing, it runs again with
+// these; if the graph is the same, the attributes are no state. If it changes
+// other attributes, it runs again with these as inputs. Before the first call
+// an attribute may have another type than after it (an empty tensor, None), or
+// be a number (0) that has one known value after every call. The graph then has
+// a branch for the first call and one for later calls, and a bool in the state
 // that is false in the first call only.
 //
 // Not thread-safe.
@@ -42,15 +42,16 @@ class ModelImporter {
       : file_(file), options_(options), dtypes_(dtypes), steps_(steps) {}
 
   StatusOr<graph::Graph> Import();
-  // Returns the inputs for which operators request another type, with that
-  // type.
+  // Returns the types that operators need for inputs whose type was assumed to
+  // be another one, by the input's name.
   const std::map<std::string, DType>& wanted() const { return wanted_; }
 
   StatusOr<Arguments> MethodArguments(
       Arguments::Scope scope = Arguments::Scope::kGiven);
 
  private:
-  // A copy of the module that is loaded into a machine.
+  // A copy of the module, loaded into a machine, and the interpreter that runs
+  // it.
   struct Instance {
     std::unique_ptr<Interpreter> interpreter;
     Object* module = nullptr;
@@ -62,7 +63,8 @@ class ModelImporter {
 
   StatusOr<const Function*> FindMethod();
   StatusOr<Instance> Load(Machine& machine);
-  // Runs the method; returns its results with their names.
+  // Runs the method on the inputs of the graph; returns its results with their
+  // names.
   StatusOr<std::vector<NamedTensor>> RunMethod(
       Machine& machine, Instance& instance, const std::vector<Tensor>& inputs);
   Status Flatten(const Value& value, const Expression* expression,
@@ -71,23 +73,23 @@ class ModelImporter {
   Status Failure(Machine& machine, const Instance& instance);
 
   StatusOr<std::vector<Tensor>> AddInputs(graph::GraphBuilder& builder);
-  // Imports as if every call were the first, or as if each call began with
-  // these attributes, which must be fixed. Finds the attributes that the call
-  // changes. The graph is empty if some of them are not fixed.
+  // Imports the method once. Each call is assumed to begin with the attributes
+  // `given`, whose values must be fixed; with none given, each call is like the
+  // first. `changed` receives the attributes that the call changes. The graph
+  // is empty if some of them are not fixed.
   StatusOr<graph::Graph> ImportOnce(const std::vector<StateEntry>& given,
                                     std::vector<StateEntry>& changed);
-  // Returns an error if a call has read an attribute of `dropped_` before it
-  // assigned it.
+  // Returns an error if a call has read an attribute of dropped_ (attributes
+  // that are no state) before it assigned it.
   Status CheckDropped(Instance& instance) const;
-  // True if a call that begins with these entries leaves them as they are, and
-  // computes what the first call computes. Such entries are no state. Erases
-  // operations of `first` that no operation reads.
+  // True if a call that begins with entries_ leaves them unchanged and computes
+  // the same as `first`, the graph of the first call. Then they are no state.
+  // Erases unused operations of `first`.
   bool IsSettled(graph::Graph& first);
   StatusOr<graph::Graph> ImportWithState();
   StatusOr<graph::Graph> ImportWithFirstCall();
-  // The state that a build of the graph has as inputs: the values of the
-  // entries that are not known, and the flag that says if there was a call
-  // before.
+  // The inputs of the graph that hold the state: the entries whose values are
+  // not known, and `started`, a bool that is false in the first call.
   struct StateInputs {
     std::vector<Tensor> entries;  // absent if known
     Tensor started;
@@ -95,8 +97,9 @@ class ModelImporter {
   StateInputs AddStateInputs(graph::GraphBuilder& builder, bool has_flag);
   void SetState(Machine& machine, Instance& instance, const StateInputs& inputs,
                 bool selects_initial);
-  // Returns the state after a call. Fails if the state does not have the
-  // assumed types. Records numbers that were taken to be known but changed.
+  // Returns the values of the state's entries after a call. Fails if their
+  // types are not the assumed ones. If `checks_known`, an entry that was
+  // assumed to be a known number but has changed is recorded (must_retry_).
   StatusOr<std::vector<graph::Value*>> StateAfter(Machine& machine,
                                                   Instance& instance,
                                                   bool checks_known);
@@ -111,14 +114,15 @@ class ModelImporter {
   const frontends::ImportOptions& options_;
   std::map<std::string, DType> dtypes_, wanted_;
   frontends::ImportSteps& steps_;
-  // Number of items in all results so far, which is limited.
+  // Number of items seen while results were flattened; it is limited.
   int flattened_ = 0;
   const Function* method_ = nullptr;
   std::vector<StateEntry> entries_;
-  // Attributes that the first call assigns before it reads them.
+  // Attributes that are no state, because the first call assigns them before it
+  // reads them.
   ModuleState::Names dropped_;
-  // True if an entry of the state was not as assumed, so that the import must
-  // be tried again.
+  // True if a number that was assumed to be known changed, so that the import
+  // must be repeated.
   bool must_retry_ = false;
 };
 

@@ -126,7 +126,8 @@ StatusOr<StoredTensor> ModuleFile::FindTensor(const PickleValue& call,
   return FindStoredTensor(archive_, prefix_ + std::string(folder) + "/", call);
 }
 
-// Converts a pickle's values to values of the machine.
+// Converts the values of a pickle (data.pkl or constants.pkl) to values of the
+// machine: tensors, containers and objects.
 class ModuleLoader {
  public:
   ModuleLoader(ModuleFile& file, std::string folder, Machine& machine,
@@ -229,15 +230,15 @@ class ModuleLoader {
     if (name == "torch.device" && !value.items.empty())
       return Value::Text(Value::Kind::kDevice, value.items[0]->text);
     if (name.starts_with("__torch__")) return MakeObject(value, path);
-    // Such a value may exist in the module, but it is an error if the code uses
-    // it.
+    // Such a value (a call that is not supported) may be an attribute of the
+    // module. It is an error only if the code uses it.
     return Value::Text(Value::Kind::kConflict,
                        "'" + OnOneLine(path) + "', which " + OnOneLine(name) +
                            " makes, which is not supported");
   }
 
-  // Records the quantization of a tensor of `rank` dims, which the call states
-  // as (torch.per_tensor_affine, scale, zero point) or
+  // Records the quantization of a tensor of `rank` dims, which the arguments of
+  // `call` state as (torch.per_tensor_affine, scale, zero point) or
   // (torch.per_channel_affine, scales, zero points, axis).
   Status Quantize(const PickleValue& call, const std::string& path, int rank,
                   Cell& cell) {
@@ -307,8 +308,8 @@ class ModuleLoader {
       if (!machine_.ok()) return machine_.status();
       return made;
     }
-    // Objects of PyTorch's own classes have a state, but the archive has no
-    // code of these classes.
+    // Objects of PyTorch's own classes, such as packed weights, have a state
+    // but no code in the archive. Their state becomes an attribute.
     if (type == nullptr &&
         value.callee->text.starts_with("__torch__.torch.classes.")) {
       EMBER_ASSIGN_OR_RETURN(Value state, Convert(*value.state, path));

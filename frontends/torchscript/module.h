@@ -47,7 +47,7 @@ class ModuleFile {
   // (_extra_files), under keys of docs/formats.md.
   graph::Metadata Metadata() const;
   CodeLibrary& code() { return *code_; }
-  // Returns the class of the module.
+  // Returns the class of the module, which has its methods.
   StatusOr<const Class*> ModuleClass();
   // Returns the inputs with which the model was traced, in their order; nullopt
   // for inputs that are no tensors. Empty if the archive does not have them.
@@ -55,7 +55,8 @@ class ModuleFile {
       std::string_view method) const;
   // Returns the constants to which the code refers (CONSTANTS.c0 …).
   StatusOr<std::vector<Value>> Constants(Machine& machine);
-  // Loads the module, with all objects in it.
+  // Loads the module: makes its object, and the objects that are its
+  // attributes.
   StatusOr<Object*> Load(Machine& machine, Interpreter& interpreter);
 
  private:

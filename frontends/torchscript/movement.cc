@@ -10,7 +10,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Imports operators that return the tensor itself.
+// Imports operators that have no effect on results, such as detach: returns the
+// tensor itself.
 Value Same(Call& c) { return c.value("self"); }
 Value Alias(Call& c) { return AliasOf(c.machine(), c.value("self")); }
 Tensor Copy(Call& c) { return c.tensor("self"); }
@@ -48,14 +49,16 @@ Value StrideOfDim(Call& c) {
   const Shape strides = c.machine().StridesOf(*c.value("self").cell);
   return Value::Int(strides[static_cast<size_t>(axis)]);
 }
-// Imports as_strided of a row-major tensor.
+// Imports as_strided. The strides refer to the elements in memory, so the
+// tensor must be row-major and not a part of another one.
 Value AsStrided(Call& c) {
   const Tensor x = c.tensor("self");
   StridedPart part{c.dims("size"), c.dims("stride"), Dim(0)};
   if (c.has("storage_offset")) part.offset = c.dim("storage_offset");
   if (!c.ok()) return {};
   Cell& cell = *c.value("self").cell;
-  // A view of all elements of a tensor has them in the same order in memory.
+  // A row-major view with all elements of its root has them in the same order
+  // in memory as the root.
   const bool is_whole =
       c.machine().IsRowMajor(cell) &&
       graph::ElementCount(x.shape()) ==
@@ -72,7 +75,8 @@ Value AsStrided(Call& c) {
   return StridedViewOf(c.machine(), cell, part);
 }
 
-// Returns the requested shape, with -1 resolved.
+// Reads the shape that a call requests in the argument `name`. A dim of -1 is
+// replaced by the extent that the number of elements of x leaves for it.
 Shape ResolvedShape(Call& c, const Tensor& x, std::string_view name) {
   Shape shape = c.dims(name);
   std::optional<size_t> open;
@@ -108,7 +112,8 @@ Value ReshapeAs(Call& c, const Shape& shape) {
 Value View(Call& c) {
   return ViewAs(c, ResolvedShape(c, c.tensor("self"), "size"));
 }
-// Imports view with a dtype: the same memory as elements of another type.
+// Imports view with a dtype: the bytes of the tensor are read as elements of
+// another type.
 Value ViewAsType(Call& c) {
   const Tensor x = c.tensor("self");
   const DType own = x.dtype();
@@ -205,7 +210,8 @@ Value Unsqueeze(Call& c) {
   shape.insert(shape.begin() + axis, Dim(1));
   return ViewAs(c, shape);
 }
-// Adds dims of 1 in front, up to `rank` dims.
+// Imports atleast_1d and atleast_2d: adds dims of 1 in front until x has `rank`
+// dims.
 Value AtLeast(Call& c, size_t rank) {
   Shape shape = c.tensor("self").shape();
   while (shape.size() < rank) shape.insert(shape.begin(), Dim(1));
@@ -213,8 +219,8 @@ Value AtLeast(Call& c, size_t rank) {
 }
 Value AtLeast1(Call& c) { return AtLeast(c, 1); }
 Value AtLeast2(Call& c) { return AtLeast(c, 2); }
-// Returns x with at least 3 dims. A matrix gets a new last dim. A vector gets a
-// new dim before and one after its own.
+// Imports atleast_3d. A matrix gets a new last dim; a vector gets a new dim
+// before and one after its own.
 Value AtLeast3(Call& c) {
   Shape shape = c.tensor("self").shape();
   if (shape.size() < 2) shape.insert(shape.begin(), Dim(1));
@@ -251,7 +257,7 @@ Value SwapAxes(Call& c) {
   std::swap(order[static_cast<size_t>(a)], order[static_cast<size_t>(b)]);
   return PermutedView(c, "self", order);
 }
-// Transposes matrices; vectors are returned unchanged.
+// Imports t, which transposes matrices and returns vectors unchanged.
 Value TransposeMatrix(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 0, 2)) return {};
@@ -365,7 +371,8 @@ constexpr OperatorRow kRows[] = {
     {"positive(Tensor self)", Same},
     {"clone(Tensor self, *, MemoryFormat? memory_format=None)", Copy},
     {"lift_fresh_copy(Tensor self)", Copy},
-    // A number alone is a type: PyTorch accepts sizes as a list only.
+    // view(7) means a type, not a shape: PyTorch accepts the sizes of view only
+    // as a list. So this row comes first.
     {"view(Tensor self, ScalarType dtype)", ViewAsType},
     {"view(Tensor self, int[] size)", View},
     {"_unsafe_view(Tensor self, int[] size)", View},

@@ -9,7 +9,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the norms of matrices along the axes `rows` and `columns`.
+// Returns the norms of matrices, whose rows and columns are along the axes
+// `rows` and `columns` of x.
 Tensor MatrixNorm(Call& c, const Tensor& x, double order, int rows, int columns,
                   bool keep) {
   const bool by_rows = std::isinf(order);
@@ -105,7 +106,7 @@ Tensor MatrixNormByName(Call& c) {
   return VectorNorm(c, x, Value::Float(2), axes, c.flag("keepdim"));
 }
 
-// Returns the norm of the difference of two tensors.
+// Imports dist: the norm of the difference of two tensors.
 Tensor Distance(Call& c) {
   const DType type = FloatResultType(c, {"self", "other"});
   const Tensor apart = c.scalar("self", type) - c.scalar("other", type);
@@ -120,8 +121,8 @@ Tensor PairwiseDistance(Call& c) {
   return VectorNorm(c, apart, c.value("p"), {apart.rank() - 1},
                     c.flag("keepdim"));
 }
-// Returns the distances of all pairs of rows, in the order (0, 1), (0, 2), …,
-// (1, 2), ….
+// Imports pdist: the distances of all pairs of rows, in the order (0, 1), (0,
+// 2), …, (1, 2), ….
 Tensor RowDistances(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 2, 2)) return x;
@@ -147,8 +148,8 @@ Tensor RowDistances(Call& c) {
   return VectorNorm(c, taken(first) - taken(second), c.value("p"), {1}, false);
 }
 
-// Returns the factor, at most 1, that gives the slices of an axis a norm of at
-// most `most`. The other axes stay as dims of 1.
+// Returns, for each slice along `axis`, the factor (at most 1) that scales its
+// norm down to at most `most`. The other axes stay as dims of 1.
 Tensor NormLimit(Call& c, const Tensor& x, const Value& order, double most,
                  int axis) {
   std::vector<int64_t> axes;
@@ -166,7 +167,8 @@ Tensor Renorm(Call& c) {
   if (!c.CheckRank("self", x, 2)) return x;
   return x * NormLimit(c, x, c.value("p"), most, axis);
 }
-// Imports embedding_renorm, which does so with the rows that the indices name.
+// Imports embedding_renorm, which scales down only those rows that the indices
+// name.
 Tensor EmbeddingRenorm(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor index = c.Indices("indices");

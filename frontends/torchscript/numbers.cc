@@ -19,8 +19,8 @@ Kind ResultKind(const Value& a, const Value& b) {
   return Kind::kInt;
 }
 
-// Both operands as scalars that the program computes at run time, in the type
-// that represents `kind`.
+// The arguments a and b of an operator on numbers, as scalars of the graph in
+// the type for numbers of `kind`.
 struct Pair {
   Tensor a, b;
 };
@@ -30,8 +30,9 @@ Pair Scalars(Call& c, Kind kind) {
           ops::Cast(c.machine().ToScalar(c.value("b")), dtype)};
 }
 
-// Computes an operation of two numbers: on known floats, on ints that are
-// expressions, or at run time.
+// Computes an operation on two numbers: by on_floats on known floats, by
+// on_dims on ints that are known or expressions of open dims, or by on_tensors
+// at run time.
 template <typename OnFloats, typename OnDims, typename OnTensors>
 Value Arithmetic(Call& c, OnFloats on_floats, OnDims on_dims,
                  OnTensors on_tensors) {
@@ -164,8 +165,9 @@ Value ExtremeOfList(Call& c, bool is_largest) {
 Value SmallestOf(Call& c) { return ExtremeOfList(c, false); }
 Value LargestOf(Call& c) { return ExtremeOfList(c, true); }
 
-// The known facts about a - b. `less`: true if a - b is always below 0, false
-// if never, nullopt if unknown. `equal`: the same for a - b = 0.
+// The result of a comparison of two numbers a and b, as far as it is known.
+// `less`: true if a < b for all values of open dims, false if for none, else
+// nullopt. `equal`: the same for a = b.
 struct Order {
   std::optional<bool> less, equal;
 };
@@ -187,8 +189,8 @@ Order OrderOf(const Value& a, const Value& b, bool takes_not_empty) {
   return order;
 }
 
-// Compares an int with a known number. The int is the extent of a dim: it is 0
-// if `is_zero`, and otherwise an unknown value of at least 1.
+// Returns the comparison of the extent of a dim with a known number. The extent
+// is 0 if `is_zero`; otherwise all that is known is that it is at least 1.
 Order OrderOfExtent(bool is_zero, double number) {
   if (is_zero) return {0 < number, 0 == number};
   if (number < 1) return {false, false};
@@ -201,8 +203,8 @@ Order Swapped(const Order& order) {
   return {std::nullopt, order.equal};
 }
 
-// Finds that a comparison with a known number only tests if an int, which is
-// never negative, is 0.
+// Records in `result` that a comparison with a known number only tests if an
+// int of at least 0 is 0 (Value::DimTest).
 template <typename Decide>
 void NoteDimTest(const Value& a, const Value& b, Decide decide, Value& result) {
   const bool swapped = a.is_known_number();
@@ -223,8 +225,8 @@ void NoteDimTest(const Value& a, const Value& b, Decide decide, Value& result) {
       *at_zero ? Value::DimTest::kIsZero : Value::DimTest::kIsPositive;
 }
 
-// Compares two numbers: at import by `decide` if the facts in Order suffice,
-// else at run time by `on_tensors`.
+// Compares two numbers. If the facts in Order suffice for `decide`, the result
+// is known at import; otherwise `on_tensors` computes it at run time.
 template <typename Decide, typename OnTensors>
 Value Compare(Call& c, Decide decide, OnTensors on_tensors) {
   const Value& a = c.value("a");
@@ -344,7 +346,8 @@ Value XorOf(Call& c) {
   return Bitwise(c, Opcode::kXor, [](int64_t a, int64_t b) { return a ^ b; });
 }
 
-// Computes a function of one number. to_int: true if the result is an int.
+// Imports a function of one number. A known number is computed by on_float,
+// another one by on_tensor at run time. to_int: the result is an int.
 template <typename OnFloat, typename OnTensor>
 Value Function(Call& c, bool to_int, OnFloat on_float, OnTensor on_tensor) {
   const Value& a = c.value("a");
@@ -458,8 +461,8 @@ Value ToBool(Call& c) {
     scalar = ops::NotEqual(scalar, scalar.Like(0));
   return Value::Dynamic(Kind::kBool, scalar);
 }
-// Returns the only element of a tensor as a number of the same category (bool,
-// int, float).
+// Imports item: returns the only element of a tensor as a bool, int or float,
+// by the tensor's type.
 Value Item(Call& c) {
   const Tensor tensor = c.tensor("a");
   if (!c.ok()) return {};

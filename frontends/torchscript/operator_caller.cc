@@ -12,8 +12,9 @@
 namespace ember::torchscript {
 namespace {
 
-// True if the second argument is a traced constant that PyTorch takes as a
-// number: x_int + 1.5 is f32 then, although the constant is f64.
+// True if the second argument is a traced constant that the operator takes as a
+// number: x + 1.5 is f32 for a tensor x of integers, although the constant is
+// an f64 tensor.
 bool TakesTracedNumber(std::string_view name,
                        const std::vector<Argument>& arguments) {
   const Argument& other = arguments[1];
@@ -22,12 +23,14 @@ bool TakesTracedNumber(std::string_view name,
       (!other.keyword.empty() && other.keyword != "other"))
     return false;
   if (name.ends_with('_')) name.remove_suffix(1);
-  // Division with a rounding mode takes the constant as a tensor.
+  // Calls of aten::div with a rounding mode are left out, as they treat the
+  // constant as a tensor.
   return name == "aten::add" || name == "aten::sub" || name == "aten::mul" ||
          (name == "aten::div" && arguments.size() == 2);
 }
 
-// True if x.op_(…) changes the shape of x and moves no element in memory.
+// True if the operator `name` with a final '_' changes only the shape of its
+// tensor in place and moves no element in memory.
 bool ChangesShape(std::string_view name) {
   static constexpr std::string_view kNames[] = {
       "aten::as_strided", "aten::squeeze",   "aten::swapaxes", "aten::swapdims",
@@ -84,8 +87,8 @@ Value OperatorCaller::Call(const std::string& name,
         });
     if (result) return *result;
   }
-  // Tries the name itself. For x.op_() it then tries op, whose result is
-  // written to x.
+  // The names that are looked up in the table: op_ itself first, then op, whose
+  // result is written to x.
   std::vector<std::string> names = {name};
   if (name.ends_with('_') && !name.ends_with("__"))
     names.push_back(name.substr(0, name.size() - 1));
@@ -177,7 +180,8 @@ Value OperatorCaller::RunRow(const TableEntry& entry,
   return machine_.NewTensor(result);
 }
 
-// For x.op_(…): writes the result of op to x, in x's type and shape.
+// Ends a call x.op_(…) that was made as op: writes the result to x, in x's type
+// and shape.
 Value OperatorCaller::WriteBack(const Value& target, const Value& result) {
   if (!machine_.ok()) return {};
   if (!result.is_tensor()) {

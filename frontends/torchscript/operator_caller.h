@@ -24,8 +24,9 @@
 namespace ember::torchscript {
 
 struct CallerOptions {
-  int version = 10;  // Version of PyTorch's operators that the archive uses.
-  // Is notified of each operator that is called; may be null.
+  // Version of PyTorch's operators for which the archive was written.
+  int version = 10;
+  // Receives the name of each operator that is called; may be null.
   frontends::ImportSteps* steps = nullptr;
 };
 
@@ -34,8 +35,8 @@ class OperatorCaller {
   OperatorCaller(Machine& machine, CallerOptions options)
       : machine_(machine), options_(options) {}
 
-  // `origin`: the name of the call in errors and in the operations of the
-  // graph.
+  // Calls an operator. `origin`: description of the call for errors and for the
+  // operations of the graph.
   Value Call(const std::string& name, const std::vector<Argument>& arguments,
              const std::string& origin);
   // Returns the name of the first called operator that the operator table does
@@ -43,8 +44,8 @@ class OperatorCaller {
   const std::string& unknown() const { return unknown_; }
 
  private:
-  // Returns a traced constant without dims (Cell::is_traced_number) as a
-  // number; nullopt if code has written to it.
+  // Returns the number that a traced constant holds (Cell::is_traced_number);
+  // nullopt if code has written to the tensor.
   std::optional<Value> NumberOf(const Value& constant);
   Value RunRow(const TableEntry& entry, std::vector<Value> values);
   Value CallInto(const std::string& name, std::vector<Argument> arguments,

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Returns the default value that follows '=' in a schema.
+// Converts the text of a default value in a schema (after '=') to a value.
 Value StandardOf(std::string_view text) {
   if (text == "None") return Value::None();
   if (text == "True" || text == "False") return Value::Bool(text == "True");
@@ -177,8 +177,9 @@ std::optional<std::vector<Value>> BindArguments(
 
 namespace {
 
-// Calls the first supported row of a name that accepts its arguments.
-// `arguments_of` returns the arguments for the schema of a row.
+// Calls the first supported row `name` whose schema accepts the arguments.
+// `arguments_of` returns the arguments for a schema; nullopt if they do not
+// fit.
 template <typename ArgumentsOf>
 Value CallFirst(Call& c, std::string_view name, ArgumentsOf arguments_of) {
   if (!c.ok()) return {};

@@ -90,7 +90,7 @@ std::span<const TableEntry> FindOperator(std::string_view name);
 std::vector<std::string> OperatorNames();
 
 struct Argument {
-  // Name by which the argument is given; empty if it is given by position.
+  // Name of the parameter, if the argument is given by name; else empty.
   std::string keyword;
   Value value;
 };
@@ -103,11 +103,11 @@ std::optional<std::vector<Value>> BindArguments(
 // is none. Operators that are composed of other operators use it.
 Value CallRow(Call& c, std::string_view name,
               const std::vector<Argument>& arguments);
-// Like CallRow, for rows whose result is a tensor.
+// Like CallRow, but returns the result as a tensor; the row must return one.
 Tensor CallTensorRow(Call& c, std::string_view name,
                      const std::vector<Argument>& arguments);
-// Calls a row of this name. Its arguments are those of the call `c` for which
-// the row has parameters of the same name, and `others`.
+// Calls the row `name` with the arguments of the call `c` whose names are those
+// of parameters of the row, and with `others`.
 Value Redirect(Call& c, std::string_view name,
                const std::vector<Argument>& others = {});
 

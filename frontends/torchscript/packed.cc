@@ -19,8 +19,8 @@ Value NewPacked(Call& c, std::vector<Value> state) {
   return made;
 }
 
-// Returns the parts of the state of a packed object. There must be at least
-// `least` parts; null after an error.
+// Returns the list of items in the state of a packed layer, the argument
+// `name`. It has at least `least` items; null after an error.
 const std::vector<Value>* StateOf(Call& c, std::string_view name,
                                   size_t least) {
   const Value& value = c.value(name);
@@ -67,7 +67,8 @@ std::optional<std::vector<int64_t>> IntegersOf(Call& c, const Value& value) {
   return numbers;
 }
 
-// Returns the next `count` numbers; nullopt if fewer are left.
+// Returns the `count` numbers from index `next` on, and moves `next` behind
+// them; nullopt if there are fewer.
 std::optional<std::vector<int64_t>> Take(const std::vector<int64_t>& numbers,
                                          size_t& next, size_t count) {
   if (numbers.size() - next < count) return std::nullopt;
@@ -77,8 +78,9 @@ std::optional<std::vector<int64_t>> Take(const std::vector<int64_t>& numbers,
                               begin + static_cast<std::ptrdiff_t>(count));
 }
 
-// Reads the numbers of a quantized convolution: spatial rank, stride…,
-// padding…, dilation…, output_padding…, groups, transposed.
+// Reads the list of numbers in the state of a quantized convolution: spatial
+// rank, stride…, padding…, dilation…, output_padding…, groups, transposed.
+// Returns false if the list has another form.
 bool ReadNumbers(const std::vector<int64_t>& numbers,
                  PackedConvolution& layer) {
   if (numbers.empty() || numbers[0] < 1 || numbers[0] > 3) return false;
@@ -97,8 +99,9 @@ bool ReadNumbers(const std::vector<int64_t>& numbers,
   return true;
 }
 
-// Reads the state of a quantized convolution, which has one of two forms: ("2",
-// [numbers, weight], [bias]) or (3, numbers, [None, weight, bias]).
+// Reads the state of a quantized convolution. It has one of two forms, by the
+// age of the archive: ("2", [numbers, weight], [bias]) or (3, numbers, [None,
+// weight, bias]).
 bool ReadQuantized(Call& c, const std::vector<Value>& state,
                    PackedConvolution& layer) {
   if (state.size() != 3 || !state[1].is_sequence() || !state[2].is_sequence())

@@ -19,13 +19,15 @@
 
 namespace ember::torchscript {
 
-// The attribute that holds the state of an object of such a class.
+// Name of the attribute in which a packed layer, an object of a class without
+// code, keeps its state.
 inline constexpr std::string_view kPackedState = "__state__";
 
 struct PackedLinear {
-  // The weight of the layer, and its bias: a tensor or None.
+  // The weight of the layer, a tensor, and its bias, a tensor or None.
   Value weight, bias;
-  Value least, most;  // Bounds to which results are clamped, or None.
+  // Lower and upper bound to which results are clamped; None means no bound.
+  Value least, most;
 };
 std::optional<PackedLinear> ReadPackedLinear(Call& c, std::string_view name);
 
@@ -50,8 +52,8 @@ std::optional<PackedConvolution> ReadPackedConvolution(Call& c,
   "int[] output_padding, int[] dilation, int groups, "          \
   "Scalar? output_min=None, Scalar? output_max=None)"
 
-// These functions import operators that pack a layer, and operators that return
-// a layer's weight and bias.
+// Import the operators that pack a layer into an object (Pack…), and those that
+// return its weight and bias (UnpackLayer).
 Value PackLinear(Call& c);
 Value PackConvolution(Call& c);
 Value PackTransposedConvolution(Call& c);

@@ -6,7 +6,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Pads axes from the last one on: low, high, low, high …
+// Pads x. `pads` has two numbers per axis, low and high, beginning with the
+// last axis.
 Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
                std::string_view mode, double value) {
   if (!c.ok()) return x;
@@ -23,8 +24,8 @@ Tensor PadAxes(Call& c, const Tensor& x, const Shape& pads,
     low[axis] = pads[i];
     high[axis] = pads[i + 1];
   }
-  // The padding modes other than "constant" accept no negative pads, so
-  // negative pads are applied first, as slices of x.
+  // Other modes than "constant" accept no negative pads, so negative pads are
+  // applied first, by slicing x.
   Tensor cut = x;
   if (mode != "constant") {
     for (size_t axis = 0; axis < low.size(); ++axis) {
@@ -70,8 +71,8 @@ Tensor ReplicationPad(Call& c) {
   const Tensor x = c.tensor("self");
   return PadAxes(c, x, c.dims("padding"), "edge", 0);
 }
-// Puts sequences of several lengths into one tensor, where shorter sequences
-// are padded at the end.
+// Imports pad_sequence: joins sequences of several lengths into one tensor, in
+// which the shorter ones are padded at their end.
 Tensor PadSequence(Call& c) {
   std::vector<Tensor> parts = InOneType(c, c.tensors("sequences"));
   const double fill = c.number("padding_value");

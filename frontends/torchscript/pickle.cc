@@ -41,8 +41,8 @@ class PickleReader {
     if (error_.empty()) error_ = std::move(message);
   }
 
-  // These functions read the operands of an instruction. They return zeros and
-  // empty texts after an error.
+  // The following functions read the operands of an instruction. After an error
+  // they return zeros and empty texts.
   uint8_t Byte() {
     if (at_ >= bytes_.size()) {
       Fail("expected an instruction or its operand, found the end");
@@ -79,7 +79,7 @@ class PickleReader {
     if (pickle_.values_.size() >= Pickle::kMaxValues)
       Fail("expected at most " + std::to_string(Pickle::kMaxValues) +
            " values, found more");
-    // After an error no further values are kept.
+    // After an error, instructions get the value nothing_ instead of a new one.
     if (!error_.empty()) return &nothing_;
     PickleValue& value = pickle_.values_.emplace_back();
     value.kind = kind;
@@ -120,7 +120,8 @@ class PickleReader {
     if (error_.empty()) stack_.pop_back();
     return top;
   }
-  // Pops all values above the last mark.
+  // Removes the values above the last mark from the stack, and returns them. An
+  // instruction MARK sets a mark.
   std::vector<const PickleValue*> PopToMark() {
     if (marks_.empty()) {
       Fail("expected a mark on the stack, found none");
@@ -144,11 +145,12 @@ class PickleReader {
     for (size_t i = count; i-- > 0;) items[i] = Pop();
     Collect(Kind::kTuple, std::move(items));
   }
-  // Adds items to the container on top of the stack.
+  // Appends items to the list or dict on top of the stack, which must be of
+  // this kind.
   void Extend(Kind kind, const std::vector<const PickleValue*>& items) {
     PickleValue* container = Top();
-    // An OrderedDict is a call of collections.OrderedDict without arguments.
-    // The items are added to the result of the call.
+    // A pickle makes an OrderedDict by a call of collections.OrderedDict
+    // without arguments, and then appends items. The call becomes a dict.
     if (container->kind == Kind::kCall && kind == Kind::kDict &&
         container->callee->text == "collections.OrderedDict") {
       container->kind = Kind::kDict;
@@ -172,16 +174,18 @@ class PickleReader {
       Fail("expected a call of a class with a tuple, found other values");
       return;
     }
-    // The number of copied arguments is limited, because one tuple may be the
-    // arguments of many calls.
+    // Each call copies its arguments. One tuple may be the arguments of many
+    // calls, so a small file could need much memory without this limit.
     copied_ += arguments->items.size();
     if (copied_ > Pickle::kMaxValues) {
       Fail("expected at most " + std::to_string(Pickle::kMaxValues) +
            " arguments of calls, found more");
       return;
     }
-    // A tensor with Python attributes is the call of a function with the type,
-    // the function that makes the tensor, its arguments, and the attributes.
+    // A tensor with Python attributes is a call of _rebuild_from_type_v2 with
+    // four arguments: the function that makes the tensor, its type, the
+    // arguments of the function, and the attributes. It is replaced by the call
+    // of that function.
     if (callee->text == "torch._tensor._rebuild_from_type_v2" &&
         arguments->items.size() == 4 &&
         arguments->items[0]->kind == Kind::kGlobal &&
@@ -364,7 +368,9 @@ class PickleReader {
         return Call(Pop(), arguments);
       }
       case 0x92: {
-        Pop();  // Removes the keyword arguments, in which models have no data.
+        // The keyword arguments of the call are dropped; models have no data in
+        // them.
+        Pop();
         const PickleValue* arguments = Pop();
         return Call(Pop(), arguments);
       }
@@ -372,8 +378,8 @@ class PickleReader {
         const PickleValue* state = Pop();
         PickleValue* object = Top();
         if (error_.empty() && object->kind != Kind::kCall) {
-          // An OrderedDict with items may have attributes, too; the attributes
-          // are ignored.
+          // The state of a dict holds attributes of an OrderedDict, which are
+          // ignored.
           if (object->kind != Kind::kDict)
             Fail("expected an object to set the state of, found another value");
           return;
@@ -413,7 +419,7 @@ class PickleReader {
   size_t at_ = 0, start_ = 0;
   std::string error_;
   Pickle pickle_;
-  PickleValue nothing_;  // The value that functions return after an error.
+  PickleValue nothing_;  // A dummy value that functions return after an error.
   std::vector<PickleValue*> stack_;
   std::vector<size_t> marks_;
   std::map<uint64_t, PickleValue*> memo_;

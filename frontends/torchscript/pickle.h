@@ -38,13 +38,14 @@ struct PickleValue {
     kString,  // also bytes
     kList,    // also sets
     kTuple,
-    kDict,    // `items` are key, value, key, value ….
+    // `items` alternate between keys and values: key, value, key, value ….
+    kDict,
     kGlobal,  // text: "module.name"
-    // A call of `callee` with the arguments `items`. `state` is set if the
-    // pickle sets a state of the object.
+    // A call of the function `callee` with the arguments `items`. If the pickle
+    // sets a state of the resulting object (__setstate__), `state` has it.
     kCall,
-    // An object that the pickle only names (a persistent ID). `items` hold the
-    // parts of the name.
+    // An object outside of the pickle, such as a storage, which the pickle
+    // refers to by a persistent ID. `items` are the parts of the ID.
     kPersistent,
   };
   Kind kind = Kind::kNone;

@@ -13,7 +13,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Reads a call's window over the last `count` dims.
+// Reads the window of a pooling from the arguments of a call: kernel, stride,
+// padding and dilation of the last `count` dims.
 bool ReadWindow(Call& c, const Tensor& x, size_t count, bool has_dilation,
                 ops::Window& window) {
   if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
@@ -79,8 +80,9 @@ Tensor AveragePool1(Call& c) {
                           c.flag("count_include_pad"));
 }
 
-// Pools an axis of extent `in` to `out` elements. Element i pools the elements
-// [floor(i in / out), ceil((i + 1) in / out)).
+// Pools one axis adaptively, from extent `in` to `out`: element i of the result
+// is the mean or maximum of the elements [floor(i in / out), ceil((i + 1) in /
+// out)).
 Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
                  bool is_mean) {
   const std::optional<int64_t> in = x.dim(axis).AsConstant();
@@ -116,16 +118,16 @@ Tensor AdaptAxis(Call& c, const Tensor& x, int axis, int64_t out,
   }
   return Concat(parts, axis);
 }
-// Returns the output_size of an adaptive pooling: an entry for each of the last
-// `count` axes. An entry without a value keeps the axis's extent. Returns
-// nullopt after an error.
+// Reads the argument output_size of an adaptive pooling: an entry for each of
+// the last `count` axes. An entry without a value keeps the axis's extent.
+// Returns nullopt after an error.
 std::optional<std::vector<std::optional<int64_t>>> AdaptedSizes(Call& c,
                                                                 const Tensor& x,
                                                                 size_t count) {
   if (!c.CheckRank("self", x, static_cast<int>(count) + 1,
                    static_cast<int>(count) + 2))
     return std::nullopt;
-  // An output size of None keeps the extent of the axis.
+  // An entry None in output_size (here nullopt) keeps the extent of the axis.
   std::vector<std::optional<int64_t>> sizes;
   const Value& given = c.value("output_size");
   if (given.is_sequence()) {
@@ -181,13 +183,14 @@ Tensor AdaptiveAveragePool(Call& c) {
   return Adapt(c, count, true);
 }
 
-// Elements, and where they were before pooling.
+// Elements during a pooling with indices, and their row-major indices in the
+// image before pooling.
 struct IndexedValues {
   Tensor values;
   Tensor indices;
 };
-// Reduces an axis to its largest element, the first one of equal ones. The axis
-// stays as 1.
+// Pools a whole axis to its largest element and the index of that; of equal
+// elements the first one wins. The axis stays as a dim of 1.
 IndexedValues LargestAlong(const IndexedValues& x, int axis) {
   const Tensor best = ops::Unsqueeze(Apply("arg_reduce", {x.values},
                                            {{"mode", std::string("maximum")},
@@ -199,8 +202,8 @@ IndexedValues LargestAlong(const IndexedValues& x, int axis) {
   };
   return {pick(x.values), pick(x.indices)};
 }
-// Like AdaptAxis for the largest elements; the extents of the axis are known if
-// it is pooled to more than one element.
+// Pools one axis adaptively, like AdaptAxis, to its largest elements and their
+// indices. The extent of the axis is known unless `out` is 1.
 IndexedValues AdaptIndexedAxis(Call& c, const IndexedValues& x, int axis,
                                int64_t out) {
   const std::optional<int64_t> in = x.values.dim(axis).AsConstant();
@@ -233,8 +236,9 @@ IndexedValues AdaptIndexedAxis(Call& c, const IndexedValues& x, int axis,
   }
   return {Concat(values, axis), Concat(indices, axis)};
 }
-// The indices are counted row by row in an image. Axes are pooled from the last
-// one on, so that the first of equal elements in that order wins.
+// Imports adaptive_max_pool with indices, which are row-major in an image. Axes
+// are pooled from the last one on, so that the first of equal elements in
+// row-major order wins.
 template <size_t count>
 Value AdaptiveMaxPool(Call& c) {
   const Tensor x = c.tensor("self");
@@ -268,8 +272,8 @@ Tensor IndicesOfLargest(Call& c, const Tensor& x, const ops::Window& window,
     low[static_cast<size_t>(first) + i] = window.low[i];
     high[static_cast<size_t>(first) + i] = window.high[i];
   }
-  // Each axis is replaced by two: the number of the window, and the position in
-  // the window.
+  // After padding, each axis is replaced by two: the number of the window, and
+  // the position in the window.
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   Tensor y = ops::Pad(wide, low, high, "constant", wide.Like(lowest));
 

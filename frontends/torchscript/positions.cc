@@ -13,8 +13,9 @@ Tensor Flat(const Tensor& x) {
   return ops::Reshape(x, {graph::ElementCount(x.shape())});
 }
 
-// Returns i64[count]: for each index from 0 to count - 1, the number of
-// elements of `ends` that are not above the index.
+// Returns i64[count]: for each number i from 0 to count - 1, how many elements
+// of `ends` are at most i. If `ends` are the ends of consecutive ranges, that
+// is the number of the range that contains i.
 Tensor CountPassed(Call& c, const Tensor& ends, const Dim& count) {
   const Tensor place =
       ops::AlongAxis(IotaVector(c.builder(), count, DType::kI64), 0, 2);
@@ -73,7 +74,8 @@ Value EmbeddingBag(Call& c) {
               {ops::Broadcast(wide.Like(0), {bags}), target, counts},
               {{"update", std::string("add")}}),
         {1});
-    // A bag without elements has the result 0.
+    // A bag (list of indices) without elements has the result 0, not -infinity
+    // or 0 / 0.
     y = is_maximum ? ops::Select(ops::Equal(sizes, 0), y.Like(0), y)
                    : y / ops::Maximum(sizes, 1);
   }
@@ -84,8 +86,9 @@ Value EmbeddingBag(Call& c) {
       {c.machine().NewTensor(ops::Cast(y, type)), other, other, other});
 }
 
-// For a result in which slice i of the operand occurs repeats[i] times, returns
-// the index in the operand of each slice of the result.
+// Returns the indices for repeat_interleave, whose result has slice i of the
+// operand repeats[i] times: for each slice of the result, the index of its
+// slice in the operand.
 Tensor RepeatedIndices(Call& c, const Tensor& repeats) {
   const Tensor ends = ops::InclusiveScan(repeats, 0, Opcode::kAdd, 0);
   Dim total(0);
@@ -158,8 +161,8 @@ Tensor TensorIsIn(Call& c) { return IsIn(c, "elements", "test_elements"); }
 Tensor TensorIsNumber(Call& c) { return IsIn(c, "elements", "test_element"); }
 Tensor NumberIsIn(Call& c) { return IsIn(c, "element", "test_elements"); }
 
-// Returns x with the elements at row-major indices replaced by those of the
-// source, or with the elements of the source added to them.
+// Imports put: returns x with the elements at row-major indices replaced by
+// those of the source, or, if `accumulate`, increased by them.
 Tensor Put(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor index = Flat(c.Indices("index"));
@@ -175,8 +178,8 @@ Tensor Put(Call& c) {
       x.shape());
 }
 
-// Imports as_strided_scatter of a row-major tensor: the elements at offset +
-// sum(index * stride) in memory are replaced.
+// Imports as_strided_scatter for a row-major x: replaces the elements whose
+// position in memory is offset + sum(index * stride).
 Tensor StridedScatter(Call& c) {
   const Tensor x = c.tensor("self");
   const Shape size = c.dims("size");
@@ -207,7 +210,8 @@ Tensor StridedScatter(Call& c) {
       x.shape());
 }
 
-// Returns the positions (row, column) of a triangle of a matrix of known size.
+// Imports tril_indices and triu_indices: the positions (row, column) of the
+// elements of a triangle of a matrix of known size.
 Tensor TriangleIndices(Call& c, bool is_upper) {
   const int64_t rows = c.integer("row");
   const int64_t columns = c.integer("col");
@@ -235,8 +239,9 @@ Tensor TriangleIndices(Call& c, bool is_upper) {
 Tensor LowerIndices(Call& c) { return TriangleIndices(c, false); }
 Tensor UpperIndices(Call& c) { return TriangleIndices(c, true); }
 
-// The runs of equal elements in a vector: the value of each run, for each
-// element the number of its run, and the length of each run.
+// The runs of equal consecutive elements in a vector. `values`: element of each
+// run; `numbers`: for each element the number of its run; `lengths`: length of
+// each run.
 struct Runs {
   Tensor values, numbers, lengths;
 };
@@ -318,7 +323,7 @@ Tensor BinCount(Call& c) {
   const Tensor most = ops::Maximum(ops::Reduce(x, "maximum", {0}, false) + 1.0,
                                    ops::DimScalar(c.builder(), least));
   const Dim bins = c.machine().ToDim(Value::Dynamic(Value::Kind::kInt, most));
-  // The weights are summed in f32 if they are f32, else in f64.
+  // Weights of f32 are summed in f32, all others in f64, as in PyTorch.
   DType type = DType::kI64;
   if (c.has("weights")) {
     const bool is_single = c.tensor("weights").dtype() == DType::kF32;

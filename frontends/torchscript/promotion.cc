@@ -21,15 +21,16 @@ DType PromoteTypes(DType a, DType b) {
     if (narrow) return DType::kF32;
     return DTypeByteSize(a) > DTypeByteSize(b) ? a : b;
   }
-  // PyTorch's only unsigned type is u8.
+  // Two different types of one byte are i8 and u8, which is PyTorch's only
+  // unsigned type. Only i16 holds both.
   const int widest = std::max(DTypeByteSize(a), DTypeByteSize(b));
   if (widest == 1) return DType::kI16;
   return DTypeByteSize(a) == widest ? a : b;
 }
 
 DType ResultType(Call& c, std::initializer_list<std::string_view> names) {
-  // The promoted types of the three kinds of operands: tensors with dims,
-  // tensors without dims, and numbers.
+  // The promoted type of each class of operands: tensors with dims, tensors
+  // without dims, and numbers. The first class has priority.
   std::optional<DType> types[3];
   for (const std::string_view name : names) {
     const Value& value = c.value(name);

@@ -24,15 +24,16 @@ DType PromoteTypes(DType a, DType b);
 // Returns the result type of parameters that are tensors or numbers; None is
 // ignored.
 DType ResultType(Call& c, std::initializer_list<std::string_view> names);
-// Like ResultType, but integers and booleans become floats.
+// Like ResultType, but an integer or boolean type becomes PyTorch's default
+// float type, f32.
 DType FloatResultType(Call& c, std::initializer_list<std::string_view> names);
 // Casts tensors to one type, by the rules of torch.cat.
 std::vector<Tensor> InOneType(Call& c, std::vector<Tensor> tensors);
 // Returns x as a float: integers and booleans become f32.
 Tensor AsFloat(const Tensor& x);
 
-// Returns the product of two tensors of one type; booleans are multiplied as 0
-// and 1.
+// Returns the elementwise product of two tensors of one type; for booleans it
+// is the logical and.
 Tensor Times(const Tensor& a, const Tensor& b);
 
 }  // namespace ember::torchscript

@@ -21,8 +21,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Returns real numbers as a quantized tensor with the given quantization, in
-// the integer type of `like`.
+// Quantizes the real numbers y with the given scale and zero point, in the
+// integer type of `like`.
 Value Rounded(Call& c, const Tensor& y, const Value& like,
               const Quantization& quantization) {
   if (!c.ok()) return {};
@@ -41,16 +41,16 @@ double LeastOf(DType type) {
 double MostOf(DType type) {
   return type == DType::kI8 ? 127 : type == DType::kI32 ? 2147483647.0 : 255;
 }
-// Returns the number in a tensor of one element; nullopt if it is not known
-// when importing.
+// Returns the only element of a constant tensor; nullopt if the tensor is not
+// known during the import or has more elements.
 std::optional<double> KnownNumber(Call& c, const Tensor& tensor) {
   const auto contents = c.builder().ConstantContents(tensor.value());
   if (!contents || contents->size() != 1) return std::nullopt;
   return contents->front();
 }
-// Returns the sum of qa and qb as QNNPACK computes it. Returns nullopt if the
-// operands are not u8, which QNNPACK does not add, or if a scale is not known
-// when importing.
+// Imports the addition of qa and qb in integers, with QNNPACK's rounding.
+// Returns nullopt if that is not possible: the operands are not u8, or a scale
+// is not known during the import.
 std::optional<Value> IntegerSum(Call& c, bool has_relu) {
   const std::optional<Integers> a = ReadIntegers(c, c.value("qa"), "qa");
   const std::optional<Integers> b = ReadIntegers(c, c.value("qb"), "qb");
@@ -152,8 +152,8 @@ Value Joined(Call& c) {
   return Rounded(c, y, given[0], quantization);
 }
 
-// Runs an operator on the real numbers of a quantized input, and quantizes its
-// result.
+// Runs the operator `op` on the real numbers of the quantized argument `input`,
+// and quantizes its result.
 Value Through(Call& c, std::string_view op, std::string_view parameter,
               std::string_view input, std::vector<Argument> others,
               const Quantization& quantization) {
@@ -272,8 +272,8 @@ Value ZeroPointOf(Call& c) {
 }
 Value IsQuantized(Call& c) { return Value::Bool(c.value("a").is_quantized()); }
 
-// Rounds real numbers to quantization steps. The result is a tensor of real
-// numbers, too.
+// Imports fake quantization: rounds real numbers to those that the integers
+// quant_min to quant_max represent. The result is real numbers, too.
 Tensor FakeQuantized(Call& c, Tensor scale, Tensor zero_point) {
   const Tensor x = c.tensor("self");
   const double least = c.number("quant_min");

@@ -12,16 +12,17 @@ namespace {
 
 using Kind = Value::Kind;
 
-// The result of a layer that computes with integers: the sums, and the scale by
-// which the sums are multiplied. Scale and bias broadcast.
+// The result of a quantized layer before requantization: the integer sums, the
+// scale that converts them to real numbers, and the bias. Scale and bias
+// broadcast against the sums.
 struct Sums {
   Tensor sums;   // i32
   Tensor scale;  // f32
   Tensor bias;   // f32, or absent
 };
 Value Requantized(Call& c, const Sums& layer, DType type, bool has_relu) {
-  // Multiplying by 1 / scale instead of dividing by the scale gives the last
-  // bit that QNNPACK has, so that whole models are equal to it.
+  // QNNPACK multiplies by 1 / scale instead of dividing by the scale. Doing the
+  // same gives equal bits for whole models.
   const Quantization asked = Asked(c);
   Tensor sums = layer.sums;
   if (layer.bias) {
@@ -104,8 +105,8 @@ Value Linear(Call& c) {
 
 Value FloatLinear(Call& c, const PackedLinear& packed, bool has_relu) {
   Machine& machine = c.machine();
-  // The weights of this layer are not quantized but f16: they are rounded to
-  // f16, and converted back to f32 for the product.
+  // This layer has weights in f16 instead of quantized ones: they are rounded
+  // to f16, and converted back to f32 for the product.
   const Tensor weight = ops::Cast(
       ops::Cast(machine.ToTensor(packed.weight), DType::kF16), DType::kF32);
   Tensor y = CallTensorRow(c, "aten::linear",
@@ -133,8 +134,8 @@ Value DynamicLinear(Call& c) {
   return c.machine().NewTensor(has_relu ? ops::Relu(y) : y);
 }
 
-// The functions below import layers whose weights are packed for a mobile
-// build. These layers compute with real numbers, and may clamp their results.
+// The functions below import layers that were packed for mobile builds. They
+// compute with real numbers, and may clamp their results.
 Tensor Clamped(Call& c, Tensor y, const Value& least, const Value& most) {
   if (least.is_known_number()) y = ops::Maximum(y, least.known_number());
   if (most.is_known_number()) y = ops::Minimum(y, most.known_number());

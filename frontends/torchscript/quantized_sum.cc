@@ -11,15 +11,16 @@ namespace {
 using ops::Opcode;
 using ops::Tensor;
 
-// Both factors are integers with a common power of two as their unit. It is
-// chosen so that the larger factor has this many bits.
+// Number of bits of the larger one of the two integer factors. The smaller
+// factor is in the same unit, a power of two.
 constexpr int kFactorBits = 22;
 
 }  // namespace
 
 std::optional<SumFactors> FactorsOf(double a_scale, double b_scale,
                                     double result_scale) {
-  // QNNPACK divides and scales in f32.
+  // The quotients are f32, as in QNNPACK, so that the factors have the same
+  // bits.
   const float a =
       static_cast<float>(a_scale) / static_cast<float>(result_scale);
   const float b =
@@ -35,7 +36,7 @@ std::optional<SumFactors> FactorsOf(double a_scale, double b_scale,
 
 Tensor QuantizedSum(const Tensor& a, const Tensor& b,
                     const SumFactors& factors) {
-  // Both products are below 2^30, so the sum fits i32.
+  // The products are below 2^30 each, so their sum fits i32.
   const Tensor sum =
       a * static_cast<double>(factors.a) + b * static_cast<double>(factors.b);
   const Tensor whole = ops::Binary(
@@ -44,7 +45,7 @@ Tensor QuantizedSum(const Tensor& a, const Tensor& b,
       sum - ops::Binary(Opcode::kShiftLeft, whole,
                         sum.Like(static_cast<double>(factors.shift)));
   const double half = std::ldexp(1.0, factors.shift - 1);
-  // A half is rounded up from 0 on, and down below 0.
+  // Halves are rounded away from zero: up if the sum is at least 0, else down.
   const Tensor is_negative = ops::Cast(ops::Less(sum, 0), DType::kI32);
   const Tensor is_up = ops::LessEqual(is_negative + half, rest);
   return whole + ops::Cast(is_up, DType::kI32);

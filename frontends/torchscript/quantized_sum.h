@@ -20,8 +20,8 @@
 
 namespace ember::torchscript {
 
-// The factors of a sum: scale of the operand / scale of the result, times
-// 2^shift.
+// The integer factors of the operands of a sum: the operand's scale divided by
+// the result's scale, times 2^shift.
 struct SumFactors {
   int64_t a = 0, b = 0;
   int shift = 0;
@@ -32,7 +32,8 @@ struct SumFactors {
 std::optional<SumFactors> FactorsOf(double a_scale, double b_scale,
                                     double result_scale);
 
-// Returns the sums, i32, without the zero point of the result and not clamped.
+// Returns the quantized sums as i32. The caller must still add the result's
+// zero point and clamp to u8.
 ops::Tensor QuantizedSum(const ops::Tensor& a, const ops::Tensor& b,
                          const SumFactors& factors);
 

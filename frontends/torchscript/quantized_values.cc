@@ -12,7 +12,7 @@ namespace {
 
 // Operators that accept quantized tensors without conversion, in addition to
 // the operators of the namespaces quantized and prim: queries about a tensor,
-// and operators that keep values without looking into them.
+// and operators on containers, which only store values.
 constexpr std::string_view kAsTheyAre[] = {
     "aten::dequantize",
     "aten::int_repr",
@@ -40,8 +40,8 @@ constexpr std::string_view kAsTheyAre[] = {
     "aten::__isnot__",
     "aten::_unwrap_optional",
 };
-// Operators whose results consist of elements of their operand, so that they
-// can work on the integers.
+// Operators that only move elements, so that they can be called with the
+// integers of a quantized tensor.
 constexpr std::string_view kMovement[] = {
     "aten::alias",
     "aten::chunk",
@@ -87,10 +87,10 @@ constexpr std::string_view kMovement[] = {
     "aten::channel_shuffle",
 };
 
-// Operators whose results are sums of their operand's elements with weights
-// that add up to 1, and have the quantization of the operand. They compute with
-// the integers: a mean of integers is exact, while the same mean of real
-// numbers may be rounded to the other side of a half.
+// Operators whose results are weighted means of their operand's elements, and
+// have its quantization. They are called with the integers: a mean of integers
+// is exact, while the same mean of real numbers may be rounded to the other
+// side of a half.
 constexpr std::string_view kAverages[] = {
     "aten::adaptive_avg_pool1d",
     "aten::adaptive_avg_pool2d",
@@ -115,8 +115,8 @@ bool HoldsQuantized(const Value& value) {
            return item.is_quantized();
          });
 }
-// Returns the first quantized tensor among the arguments; null if there is
-// none.
+// Returns the first quantized tensor among the arguments, or in a list among
+// them; null if there is none.
 const Value* FirstQuantized(const std::vector<Argument>& arguments) {
   for (const Argument& argument : arguments) {
     if (argument.value.is_quantized()) return &argument.value;
@@ -127,8 +127,8 @@ const Value* FirstQuantized(const std::vector<Argument>& arguments) {
   return nullptr;
 }
 
-// Returns the value with each tensor in it replaced by what `change` returns.
-// The depth is limited, because lists may contain each other.
+// Returns an argument with each tensor in it replaced by what `change` returns.
+// Lists may contain each other, so the depth is limited.
 Value Changed(Machine& machine, const Value& value,
               const std::function<Value(const Value&)>& change, int depth = 0) {
   if (value.is_tensor()) return change(value);
@@ -142,9 +142,9 @@ Value Changed(Machine& machine, const Value& value,
                                        : machine.NewList(std::move(items));
 }
 
-// Returns the quantization of an operator's result: that of `like`, except for
-// functions with a known range of results (such as sigmoid), which have a fixed
-// scale.
+// Returns the quantization of the result of the operator `name`: that of its
+// operand `like`, except for functions with a fixed range of results (such as
+// sigmoid), which have a fixed scale.
 Quantization ResultOf(Machine& machine, std::string_view name,
                       const Value& like, DType type) {
   const auto fixed = [&](double scale, double zero_point) {
@@ -160,8 +160,9 @@ Quantization ResultOf(Machine& machine, std::string_view name,
   return *like.cell->quantization;
 }
 
-// Returns a view of `base` that is to `base` what `view` is to `copy`, which
-// has the elements of `base`; nullopt if `view` is no view of `copy`.
+// An operator was called with `copy`, the integers of the quantized tensor
+// `base`, and returned `view`. If that is a view of `copy`, returns the same
+// view of `base`; else nullopt.
 std::optional<Value> AsViewOf(Machine& machine, Cell& base, const Cell* copy,
                               Cell* view) {
   std::vector<const Cell*> chain;
@@ -257,8 +258,8 @@ Quantization QuantizationOf(const Tensor& x, bool is_half) {
                 DType::kF64);
   Tensor scale = (high - low) / most;
   scale = ops::Select(ops::LessEqual(scale, 1e-38), scale.Like(0.1), scale);
-  // The zero point is computed from the lower or the upper end of the range,
-  // whichever gives the smaller rounding error.
+  // The zero point can be computed from either end of the range; the end with
+  // the smaller rounding error is used.
   const Tensor from_low = -low / scale;
   const Tensor from_high = most - high / scale;
   const Tensor error_low = ops::Absolute(low / scale);
@@ -299,7 +300,8 @@ std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,
   const bool moves = IsAmong(kMovement, plain) && has_one_scale;
   const bool averages = IsAmong(kAverages, plain) && has_one_scale;
   std::vector<Argument> real = arguments;
-  // The copies of the integers of quantized tensors, and the tensors.
+  // Pairs of the copy that replaces a quantized tensor in the call, and the
+  // tensor.
   std::vector<std::pair<Cell*, Cell*>> copies;
   for (Argument& argument : real) {
     argument.value = Changed(machine, argument.value, [&](const Value& tensor) {

@@ -19,7 +19,8 @@
 
 namespace ember::torchscript {
 
-// Returns a scale or zero point in a shape that broadcasts to `rank` dims.
+// Reshapes a scale or zero point (a scalar, or a vector along `axis`) so that
+// it broadcasts against a tensor of rank `rank`.
 Tensor AlongItsAxis(Machine& machine, const Tensor& parameter, int axis,
                     int rank);
 // Returns the real numbers that a quantized tensor represents, as f32. A tensor
@@ -30,8 +31,8 @@ Tensor Dequantized(Machine& machine, const Value& value);
 Tensor QuantizedIntegers(Machine& machine, const Tensor& x,
                          const Quantization& quantization, DType type);
 
-// The integers of a quantized operand minus the zero point, as i32, and the
-// quantization of the operand.
+// A quantized operand for computations in integers. `centered`: its integers
+// minus the zero point, i32; `dtype`: the type of its integers.
 struct Integers {
   Tensor centered;
   Quantization quantization;
@@ -42,23 +43,23 @@ struct Integers {
 std::optional<Integers> ReadIntegers(Call& c, const Value& value,
                                      std::string_view what);
 
-// Returns the scale and zero point with which the numbers of u8 cover the range
-// of a tensor's elements and 0. is_half: only the numbers 0 to 127 are used.
+// Returns the scale and zero point for quantizing x to u8 at run time: 0 to 255
+// cover the range of its elements and 0. is_half: only 0 to 127 are used.
 Quantization QuantizationOf(const Tensor& x, bool is_half);
 
-// Returns the scale and zero point that a call requests for its result, in the
-// arguments of these names.
+// Returns the scale and zero point for the result that a call has as arguments,
+// under these names.
 Quantization Asked(Call& c, std::string_view scale = "output_scale",
                    std::string_view zero_point = "output_zero_point");
 
 // True if one of the arguments is a quantized tensor, or a list that contains
 // one.
 bool HasQuantized(const std::vector<Argument>& arguments);
-// Calls an operator that is defined for real tensors with quantized tensors as
-// arguments. `call` calls the operator. Operators that only move or select
-// elements get the integers. Other operators get the real numbers, and their
-// results are quantized like the first operand. Returns nullopt if the operator
-// accepts quantized tensors itself.
+// Calls the operator `name`, which is defined for real tensors, with quantized
+// ones among its arguments; `call` makes the call. Operators that only move or
+// select elements get the integers. Other operators get the real numbers, and
+// their results are quantized like the first operand. Returns nullopt if the
+// operator accepts quantized tensors itself.
 using CallFunction =
     std::function<Value(const std::string&, const std::vector<Argument>&)>;
 std::optional<Value> CallOnQuantized(Machine& machine, const std::string& name,

@@ -15,7 +15,7 @@ bool CheckWeights(Call& c, const CellWeights& weights) {
          c.CheckRank("a weight", weights.hidden, 2, 2);
 }
 
-// The operands of torch.lstm and similar operators.
+// The arguments of torch.lstm, torch.gru and similar operators.
 struct Layers {
   Tensor x;  // [steps, batch, in]
   // The initial states, [layers * directions, batch, H] each.
@@ -28,7 +28,8 @@ struct Layers {
 Value RunLayers(Call& c, CellKind kind, Layers layers) {
   const size_t directions = layers.is_bidirectional ? 2 : 1;
   const bool is_lstm = kind == CellKind::kLstm;
-  // An LSTM with projections has one more weight per layer and direction.
+  // `plain`: number of weights and biases per layer and direction. An LSTM with
+  // projections has one more.
   const size_t plain = layers.has_biases ? 4 : 2;
   const size_t cells =
       static_cast<size_t>(std::max<int64_t>(layers.count, 0)) * directions;

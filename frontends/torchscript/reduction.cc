@@ -8,7 +8,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the type of a sum. Integers and booleans are summed in i64.
+// Returns the type in which PyTorch sums a tensor: i64 for integers and
+// booleans.
 DType SumType(DType dtype) { return IsFloat(dtype) ? dtype : DType::kI64; }
 
 Tensor SumAll(Call& c) {
@@ -75,7 +76,7 @@ Tensor ProductAxis(Call& c) {
   return ops::Reduce(ops::Cast(x, type), "product", {axis}, keep);
 }
 
-// Variance and mean over axes, which stay as dims of 1.
+// The variance and the mean of a tensor over axes, which stay as dims of 1.
 struct Moments {
   Tensor variance, mean;
 };
@@ -90,14 +91,14 @@ Moments MomentsOf(Call& c, const Tensor& x, const std::vector<int64_t>& axes,
       count = count * x.dim(static_cast<int>(axis));
     const Tensor n =
         ops::Cast(ops::DimScalar(c.builder(), count), wide.dtype());
-    // The divisor is at least 0, so the variance of a single element with
-    // correction is 0 / 0, which is NaN.
+    // The divisor n - correction is clamped to at least 0. So the variance of a
+    // single element with correction 1 is 0 / 0, which is NaN.
     variance = variance * n / ops::Maximum(n - correction, 0);
   }
   return {ops::Cast(variance, x.dtype()), ops::Cast(mean, x.dtype())};
 }
-// The arguments of a call of var, std and similar operators: axes, correction,
-// and the flag that keeps reduced dims.
+// The arguments and results of var, std and similar operators: axes, the flag
+// that keeps reduced dims, variance and mean.
 struct MomentsCall {
   Tensor x;
   std::vector<int64_t> axes;
@@ -193,8 +194,8 @@ Value Aminmax(Call& c) {
               ops::Reduce(x, "maximum", axes, keep));
 }
 
-// Returns the index of the first largest (or smallest) element; the axis stays
-// as a dim of 1.
+// Returns the index of the first of the largest (or smallest) elements along an
+// axis, which stays as a dim of 1.
 Tensor ArgExtreme(Tensor x, int axis, std::string_view mode) {
   if (x.dtype() == DType::kBool) x = ops::Cast(x, DType::kU8);
   return ops::Unsqueeze(Apply("arg_reduce", {x},
@@ -239,8 +240,8 @@ Tensor AsBool(const Tensor& x) {
   if (x.dtype() == DType::kBool) return x;
   return ops::NotEqual(x, x.Like(0));
 }
-// Imports any and all, which reduce booleans as 0 and 1. The result of u8 is
-// u8, unlike that of other numbers.
+// Imports any and all as the maximum and minimum of booleans. The result is a
+// bool, except that it is u8 for an operand of u8.
 Tensor Quantify(Call& c, std::string_view combiner, bool has_axis) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
@@ -320,7 +321,8 @@ Tensor LogSumExp(Call& c) {
   if (!c.ok()) return x;
   const Tensor wide = ops::Cast(x, ComputeType(x.dtype()));
   const Tensor most = ops::Reduce(wide, "maximum", axes, true);
-  // An infinite maximum is not subtracted: the result is then that maximum.
+  // The maximum is subtracted so that exp does not overflow. An infinite one is
+  // not, as inf - inf would be NaN; the result is then that maximum.
   const Tensor shift = ops::Select(ops::IsInfinite(most), most.Like(0), most);
   Tensor result =
       ops::Log(ops::Reduce(ops::Exp(wide - shift), "sum", axes, true)) + shift;
@@ -345,7 +347,8 @@ Tensor LogCumSumExp(Call& c) {
   const int axis = c.axis("dim", x.rank());
   if (!c.ok() || x.rank() == 0) return x;
   const Tensor largest = ops::Reduce(x, "maximum", {axis}, true);
-  // An infinite maximum is not subtracted: inf - inf would be NaN.
+  // The maximum is subtracted so that exp does not overflow. An infinite one is
+  // not, as inf - inf would be NaN.
   const Tensor most =
       ops::Select(ops::IsInfinite(largest), largest.Like(0), largest);
   return ops::Log(
@@ -353,7 +356,8 @@ Tensor LogCumSumExp(Call& c) {
          most;
 }
 
-// Returns the first k elements of an axis in order, and their indices.
+// Returns the k largest (or smallest) elements along an axis, in order, and
+// their indices.
 std::vector<Tensor> TopAlong(Call& c, const Tensor& x, int axis, const Dim& k,
                              bool is_largest) {
   const bool is_bool = x.dtype() == DType::kBool;
@@ -399,11 +403,13 @@ Tensor SortRows(Call& c) {
   if (!c.ok() || x.rank() == 0) return x;
   return TopAlong(c, x, 0, x.dim(0), /*is_largest=*/false)[0];
 }
-// Returns the argument keepdim. The result of a tensor without dims has none.
+// Returns the argument keepdim; false for a tensor without dims, whose result
+// has none either.
 bool KeepsAxis(Call& c, const Tensor& x) {
   return c.flag("keepdim") && x.rank() > 0;
 }
-// Fails, or makes the program check, that an axis has elements to choose from.
+// Requires at least one element along an axis: fails if there is none, or makes
+// the program check an open extent.
 void RequireElements(Call& c, const Tensor& x, int axis) {
   if (!c.ok()) return;
   const Dim rest = x.dim(axis) - Dim(1);
@@ -412,7 +418,8 @@ void RequireElements(Call& c, const Tensor& x, int axis) {
                             std::to_string(axis) + " of " +
                             graph::ToString(x.value()->type()) + ", found none";
   if (rest.is_constant()) return c.FailInvalid(fault);
-  // The operator "extents" refuses negative values.
+  // The operator "extents" fails at run time if a value is negative: extent - 1
+  // is passed, so that an extent of 0 is an error.
   c.builder().ApplyAll(
       "extents", {c.builder().ShapeValue({rest})},
       {{"defines", Shape{c.builder().FreshSymbol()}}, {"message", fault}});
@@ -469,7 +476,8 @@ Tensor MedianAll(Call& c) {
 Value NanMedianOf(Call& c, const Tensor& x, int axis, bool keep) {
   if (!c.ok() || !x.is_float()) return MedianOf(c, x, axis, keep);
   RequireElements(c, x, axis);
-  // NaNs are at the end of the sorted elements.
+  // Sorting puts NaNs at the end, so the numbers are the first `count`
+  // elements.
   std::vector<Tensor> sorted =
       TopAlong(c, x, axis, x.dim(axis), /*is_largest=*/false);
   if (!c.ok()) return {};

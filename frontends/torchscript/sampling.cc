@@ -15,8 +15,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the name of a mode that an argument gives by its number:
-// names[number]. A number that has no name is an error.
+// Returns names[number] for an argument that selects a mode by number. A number
+// without a name is an error.
 template <size_t count>
 std::string NameOf(Call& c, std::string_view parameter,
                    const std::array<std::string_view, count>& names) {
@@ -84,8 +84,8 @@ Tensor ColumnsToImage(Call& c) {
   return is_batched ? y : ops::Squeeze(y, {0});
 }
 
-// The operands of torchvision's operators on regions; rois has rows of (image,
-// x1, y1, x2, y2).
+// The arguments of torchvision's operators on regions of interest. `rois` has
+// rows of (image, x1, y1, x2, y2).
 struct Regions {
   Tensor x, rois;
   std::array<int64_t, 2> bins = {1, 1};
@@ -143,8 +143,8 @@ Value RoiPool(Call& c) {
       c, ops::MaxRoiPool(regions.x, regions.rois,
                          {.bins = regions.bins, .scale = regions.scale}));
 }
-// Returns the number of channels of the result. For each channel of the result,
-// x has as many channels as there are bins.
+// Returns the number of channels of the result of position-sensitive pooling:
+// the channels of x divided by the number of bins.
 std::optional<int64_t> ChannelsOf(Call& c, const Regions& regions) {
   const int64_t bins = regions.bins[0] * regions.bins[1];
   const std::optional<int64_t> channels = regions.x.dim(1).AsConstant();
@@ -163,8 +163,8 @@ Value PositionSensitiveAlign(Call& c) {
   const Dim columns(regions.bins[1]);
   Tensor y = AlignedRegions(c, regions, /*half_pixel=*/true);
   if (!c.ok()) return {};
-  // Here y has all bins of all channels of x. In the result, each bin is read
-  // only from its own channel.
+  // y has all bins for every channel of x. Of these the result keeps, for each
+  // bin, only the channel that belongs to the bin: the diagonals.
   y = ops::Reshape(y, {y.dim(0), Dim(*channels), rows, columns, rows, columns});
   for (const int axis : {2, 3}) {
     y = CallTensorRow(c, "aten::diagonal",

@@ -25,11 +25,12 @@ Tensor InDouble(Call& c) {
   if (!c.ok()) return x;
   return ops::Cast(kFunction(ops::Cast(x, DType::kF64)), x.dtype());
 }
-// Returns digamma, which is -infinity at 0, and infinity at -0.
+// Imports digamma. At 0 PyTorch returns -infinity, and at -0 infinity.
 Tensor Digamma(Tensor x) {
   return ops::Select(ops::Equal(x, 0), -1.0 / x, ops::Digamma(x));
 }
-// Returns a Chebyshev series at x / 2; the coefficients begin with the highest.
+// Evaluates a Chebyshev series at x / 2. The first coefficient is that of the
+// highest order.
 Tensor Chebyshev(const Tensor& x, std::span<const double> coefficients) {
   Tensor last = x.Like(0);
   Tensor before = last;
@@ -41,8 +42,9 @@ Tensor Chebyshev(const Tensor& x, std::span<const double> coefficients) {
   }
   return (sum - before) * 0.5;
 }
-// Coefficients of the modified Bessel function I0 times exp(-x) up to x = 8,
-// and of that times sqrt(x) above it. Source: Moshier's Cephes (i0).
+// Chebyshev coefficients of the modified Bessel function I0: kBesselNear of
+// exp(-x) I0(x) for x up to 8, kBesselFar of exp(-x) sqrt(x) I0(x) above it.
+// Source: Moshier's Cephes (i0).
 constexpr double kBesselNear[] = {
     -4.4153416464793395e-18, 3.3307945188222384e-17,  -2.431279846547955e-16,
     1.715391285555133e-15,   -1.1685332877993451e-14, 7.676185498604936e-14,
@@ -102,7 +104,7 @@ Tensor XLog1p(Call& c) {
   if (!c.ok()) return x.a;
   return ops::Select(ops::Equal(x.a, 0), x.a.Like(0), x.a * ops::Log1p(x.b));
 }
-// Returns log2(2^a + 2^b).
+// Imports logaddexp2: log2(2^a + 2^b), computed without overflow.
 Tensor LogAddExp2(Call& c) {
   const Operands x = Floats(c);
   if (!c.ok()) return x.a;
@@ -116,8 +118,9 @@ Tensor TimesPowerOfTwo(Call& c) {
   const Operands x = Floats(c);
   return c.ok() ? x.a * ops::Power(x.b.Like(2), x.b) : x.a;
 }
-// Imports nextafter: the float beside the first operand in the direction of the
-// second. Floats of one sign are in the order of their bits.
+// Imports nextafter: the float next to the first operand in the direction of
+// the second. As floats of one sign are ordered like their bits, 1 is added to
+// or subtracted from the bits.
 Tensor NextAfter(Call& c) {
   const Operands x = Floats(c);
   if (!c.ok()) return x.a;
@@ -199,7 +202,8 @@ Tensor Heaviside(Call& c) {
   const Tensor step = ops::Select(ops::Less(x, 0), x.Like(0), x.Like(1));
   return ops::Select(ops::Equal(x, 0), at_zero, step);
 }
-// True for negative elements. -0 is negative, which only its reciprocal shows.
+// Imports signbit: true for negative elements and for -0, which is recognised
+// by its reciprocal, -infinity.
 Tensor SignBit(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.ok()) return x;
@@ -235,9 +239,9 @@ Value Acosh(Call& c) { return Redirect(c, "aten::acosh"); }
 Value Asinh(Call& c) { return Redirect(c, "aten::asinh"); }
 Value Atanh(Call& c) { return Redirect(c, "aten::atanh"); }
 
-// Returns a window of "window_length" elements. `elements` computes them
-// from their indices and the length of the period. The period has
-// as many elements as the window if it is periodic, else one less.
+// Makes a window function of "window_length" points. `elements` computes the
+// points from their indices and the period, which is the number of points if
+// the window is periodic, else one less.
 template <typename Function>
 Tensor MakeWindow(Call& c, const Function& elements) {
   const Dim size = c.dim("window_length");
@@ -253,7 +257,8 @@ Tensor MakeWindow(Call& c, const Function& elements) {
   return ops::Cast(elements(i, divisor), type);
 }
 
-// Returns a window that is a sum of cosines.
+// Makes a window function that is a sum of cosines, such as Hann's or
+// Blackman's. factors[k] belongs to cos(2 pi k i / period).
 Tensor CosineWindow(Call& c, std::span<const double> factors) {
   return MakeWindow(c, [factors](Tensor i, Tensor period) {
     const Tensor angle = i * (2 * std::numbers::pi) / period;

@@ -79,7 +79,8 @@ Value Unbind(Call& c) {
   return c.machine().NewList(std::move(parts));
 }
 
-// Returns views of the parts of an axis that have the given extents.
+// Returns a list of views: consecutive parts of an axis of `self`, whose
+// extents are `sizes`.
 Value SplitInto(Call& c, int axis, const Shape& sizes) {
   std::vector<Value> parts;
   Dim start(0);
@@ -117,8 +118,8 @@ Value Split(Call& c) {
   if (c.value("split_size").is_sequence())
     return SplitInto(c, axis, c.dims("split_size"));
   const Dim size = c.dim("split_size");
-  // The size may be an expression that divides an open extent, such as half of
-  // it.
+  // An open extent can be split if the size is a fraction of it, such as half
+  // of it, so that the number of parts is known.
   if (c.ok() && !x.dim(axis).is_constant()) {
     const std::optional<Dim> count =
         ops::DivideElementCounts({x.dim(axis)}, {size});
@@ -147,7 +148,8 @@ Value Chunk(Call& c) {
     return {};
   }
   if (!x.dim(axis).is_constant()) {
-    // The parts are equal if the extent is known to be divisible.
+    // An open extent can be split into `count` parts only if it is known to be
+    // a multiple of `count`, so that the parts are equal.
     const Dim size = FloorDivide(x.dim(axis), Dim(count));
     if (size * Dim(count) == x.dim(axis))
       return SplitInto(c, axis, Shape(static_cast<size_t>(count), size));
@@ -174,8 +176,8 @@ Value TensorSplit(Call& c) {
   return SplitInto(c, axis, sizes);
 }
 
-// Splits an axis at the given indices, which may lie beyond the ends of the
-// axis.
+// Returns a list of views: an axis of `self` is split at the given indices.
+// Indices beyond the ends of the axis are clamped to it.
 Value SplitAt(Call& c, int axis, const Shape& places) {
   const Dim extent = c.tensor("self").dim(axis);
   std::vector<Value> parts;
@@ -195,8 +197,8 @@ Value TensorSplitAt(Call& c) {
   if (!c.CheckRank("self", x, 1)) return {};
   return SplitAt(c, c.axis("dim", x.rank()), c.dims("indices"));
 }
-// Splits by a tensor: one number without dims is the number of parts, a vector
-// has the indices at which to split.
+// Imports tensor_split with a tensor as argument: a tensor without dims is the
+// number of parts, a vector the indices at which to split.
 Value TensorSplitBy(Call& c) {
   const Tensor places = c.Indices("tensor_indices_or_sections");
   const Tensor x = c.tensor("self");
@@ -213,8 +215,8 @@ Value TensorSplitBy(Call& c) {
       "importing");
   return {};
 }
-// Splits along an axis, for the operators with numpy's names (hsplit, vsplit,
-// dsplit). `by` is a list of indices at which to split, or the number of parts.
+// Imports hsplit, vsplit and dsplit, which split along a fixed axis. `by` is a
+// list of indices at which to split, or the number of parts.
 Value SplitAlong(Call& c, int axis) {
   const Value& by = c.value("by");
   const bool is_list = by.is_sequence();

@@ -17,7 +17,8 @@ uint64_t StampOf(const Value& value) {
   return std::max(value.cell->root->stamp, value.cell->made);
 }
 
-// Returns the identity of a list or dict; null for other values.
+// Returns the address of the list, tuple or dict to which a value refers, as
+// its identity; null for other values.
 const void* ContainerOf(const Value& value) {
   if (value.is_sequence()) return value.list;
   return value.is(Kind::kDict) ? value.dict : nullptr;
@@ -37,7 +38,8 @@ std::vector<const Value*> ItemsOf(const Value& container) {
   return items;
 }
 
-// Records the facts about a tensor or number. Returns false after an error.
+// Sets the fields of an entry that describe the tensor or number `now`, the
+// value after the call. Returns false after an error.
 bool Describe(StateEntry& entry, const Value& now, const Value& old,
               Machine& machine) {
   if (now.is_tensor()) {
@@ -74,7 +76,8 @@ Value& StateEntry::Make(Value& attribute, Machine& machine) const {
       *at = machine.NewList(std::vector<Value>(step.size));
       at->kind = step.kind;
       at->list->fields = step.fields;
-      // After an error NewList returns a list without items, so it is resized.
+      // NewList returns an empty list after an error, but items[step.index] is
+      // accessed below.
       at->list->items.resize(step.size);
     }
     at = &at->list->items[step.index];
@@ -88,8 +91,8 @@ bool ModuleState::AddItems(const StateEntry& entry, const Value& now,
   constexpr size_t kMaxDepth = 8;
   constexpr size_t kMaxEntries = 10000;
   if (!now.is_sequence() || entry.steps.size() >= kMaxDepth) return false;
-  // The model may have changed the items of a list in place, so the items are
-  // compared even if the list is the same object as before.
+  // The model may have changed a list in place. So its items are compared with
+  // the recorded ones even if `now` is the same list as `old`.
   const auto before = old == nullptr || old->kind != now.kind
                           ? items_.end()
                           : items_.find(ContainerOf(*old));
@@ -155,9 +158,9 @@ bool ModuleState::IsChanged(const Before& before, const Value& now,
     const auto [old, value] = open.back();
     open.pop_back();
     if (++compared.visited <= kMaxVisited && is_same(*old, *value)) continue;
-    // The pairs of containers that were found equal so far may be inside of the
-    // changed value. Another attribute may also hold them, so they are
-    // forgotten.
+    // A pair of containers is recorded as equal before all of its items are
+    // compared, so these pairs may contain the change. Another attribute may
+    // hold them too, so they must be compared again.
     compared.pairs.clear();
     return true;
   }
@@ -191,7 +194,7 @@ ModuleState ModuleState::Of(Object& module) {
 std::vector<StateEntry> ModuleState::Changed(Object& module, Machine& machine,
                                              Names& dropped) const {
   std::vector<StateEntry> entries;
-  // Containers that have been compared already; changes in them are errors.
+  // The containers that were found equal so far, for all attributes.
   Compared compared;
   for (const auto& [path, object] : ObjectsOf(module)) {
     for (const auto& [name, now] : object->attributes) {
@@ -210,8 +213,8 @@ std::vector<StateEntry> ModuleState::Changed(Object& module, Machine& machine,
         if (!Describe(entry, now, old, machine)) return {};
       } else if (now.is(Kind::kFunction) ||
                  (now.is(Kind::kObject) && objects_.contains(now.object))) {
-        // The attributes of an object that was there before are compared
-        // separately.
+        // This object existed before the call. Its attributes are compared in
+        // an iteration of their own.
         continue;
       } else if (!entry.fixed && object->replaced.contains(name)) {
         dropped.emplace(path, name);

@@ -23,10 +23,11 @@
 
 namespace ember::torchscript {
 
-// An attribute that calls change, or an item of one that is a list or tuple,
-// and facts about the value that it has after a call.
+// A part of the state: an attribute that calls change, or an item in a list or
+// tuple that is the attribute. Its fields describe the value after a call.
 struct StateEntry {
-  // An index into a list or tuple, and what the index is into.
+  // One step from a list or tuple to its item `index`. `kind`, `size` and
+  // `fields` describe the list or tuple, so that Make can create it.
   struct Step {
     size_t index = 0;
     Value::Kind kind = Value::Kind::kTuple;
@@ -36,30 +37,30 @@ struct StateEntry {
 
   std::string object;  // Path of the object in the module.
   std::string attribute;
-  // The steps from the value of the attribute to the item that the entry is; an
-  // attribute that is no list or tuple has none.
+  // The steps that lead from the attribute's value to the entry's item; empty
+  // if the attribute itself is the entry.
   std::vector<Step> steps;
-  // The kind of the value, and its type if it is a tensor.
+  // The value's kind and, if it is a tensor, its element type and shape.
   Value::Kind kind = Value::Kind::kTensor;
   graph::TensorType type;
-  std::string text;  // describes the value in errors
-  // The value, if it is known while importing.
+  std::string text;  // name of the value in errors
+  // The value after the call, if it is known during the import.
   std::optional<FixedValue> fixed;
-  // True for a tensor to which the call writes in place. Otherwise the call
-  // assigns another tensor, which does not share memory with those that the
-  // tensor before the call shared it with.
+  // True if calls write to the tensor in place, so that all values that refer
+  // to it change. False if they assign another tensor.
   bool is_same_tensor = false;
-  // True if the method assigns the attribute before it reads it.
+  // True if a call assigns the attribute before it reads it, so that its value
+  // before the call does not matter.
   bool is_replaced = false;
-  // True for a number that is assumed to be the same after every call
-  // (`known`).
+  // True for a number that is assumed to have the same value, `known`, after
+  // every call.
   bool is_known = false;
   Value known;
-  // True if the value before the first call has the same type as the value
-  // after a call, and is all zeros.
+  // True if the initial value (before the first call) is all zeros and has the
+  // same type as the value after a call. The state begins as zeros, so the
+  // first call then needs no special case.
   bool starts_with_zeros = false;
-  // True if the value before the first call has the same type as the value
-  // after a call.
+  // True if the initial value has the same type as the value after a call.
   bool starts_alike = false;
 
   bool is_number() const {
@@ -71,11 +72,11 @@ struct StateEntry {
     for (const Step& step : steps) name += "." + std::to_string(step.index);
     return name;
   }
-  // Returns the item of an attribute; null if the attribute has not the lists
-  // and tuples of the entry.
+  // Returns the item of an attribute; null if the attribute's lists and tuples
+  // differ from those of the entry.
   const Value* Find(const Value& attribute) const;
-  // Returns the item, after making lists and tuples where the attribute has not
-  // those of the entry.
+  // Returns the item of an attribute, for assignment. Lists and tuples on the
+  // way that differ from those of the entry are replaced by new ones.
   Value& Make(Value& attribute, Machine& machine) const;
 };
 
@@ -83,7 +84,7 @@ class ModuleState {
  public:
   static ModuleState Of(Object& module);
 
-  // Attributes, each as the path of its object and its name.
+  // Names of attributes: pairs of the object's path and the attribute's name.
   using Names = std::set<std::pair<std::string, std::string>>;
   // Returns the changed attributes that are tensors, numbers, lists and tuples
   // of them, or values known while importing, in their order in the module. A
@@ -102,23 +103,23 @@ class ModuleState {
     uint64_t stamp = 0;
   };
   struct Compared {
-    // Pairs of containers, one before and one now, that have equal items as far
-    // as they were compared.
+    // Pairs of a container before the call and one after it that are assumed to
+    // have equal items: those found equal, and those being compared.
     std::set<std::pair<const void*, const void*>> pairs;
-    size_t visited = 0;  // values that were compared
+    size_t visited = 0;  // number of values compared so far, which is limited
   };
   bool IsChanged(const Before& before, const Value& now,
                  Compared& compared) const;
-  // Appends the entries of the tensors and numbers in a list or tuple. `entry`
-  // is the entry of the list, `old` its value before the call; null if it had
-  // none. Returns false if the list has other values.
+  // Appends an entry for each tensor and number in `now`, a list or tuple that
+  // the attribute of `entry` holds. `old`: the value before the call; null if
+  // there was none. Returns false if the list has values of other kinds.
   bool AddItems(const StateEntry& entry, const Value& now, const Value* old,
                 Machine& machine, std::vector<StateEntry>& entries) const;
 
   std::set<const Object*> objects_;
   std::map<std::pair<std::string, std::string>, Before> before_;
-  // The items that each list and dict had before. Each container has one entry,
-  // because containers may contain each other, and may be contained many times.
+  // The items of each list and dict before the call, by the container's
+  // address. A container in several others is recorded only once.
   std::map<const void*, std::vector<Before>> items_;
 };
 

@@ -55,8 +55,8 @@ void Interpreter::Execute(const Statement& statement, Frame& frame) {
       return;
     }
     case Statement::Kind::kWith:
-      // No context that TorchScript has (no_grad and similar) changes the
-      // computation of a model, so a with statement only executes its body.
+      // TorchScript's contexts (no_grad and similar) do not change what a model
+      // computes, so a with statement only executes its body.
       Evaluate(statement.value, frame);
       return Execute(statement.body, frame);
     case Statement::Kind::kDefine:
@@ -176,7 +176,8 @@ void Interpreter::ExecuteFor(const Statement& statement, Frame& frame) {
       if (i >= static_cast<int64_t>(items.size())) return;
       Assign(statement.targets[0], items[static_cast<size_t>(i)], frame);
     }
-    // An iteration with an empty body counts as a step, too.
+    // Each iteration counts as a step, so that the limit also stops long loops
+    // with an empty body.
     if (!CountStep()) return;
     Execute(statement.body, frame);
   }

@@ -13,9 +13,9 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the largest (or smallest) element so far along an axis, and its
-// index, which is that of the last one of equal elements. All elements after a
-// NaN are NaN.
+// Imports cummax and cummin: returns the largest (or smallest) element up to
+// each position of an axis, and its index; of equal elements the last one
+// counts. From a NaN on, all results are NaN.
 Value RunningExtreme(Call& c, Opcode opcode, double worst) {
   const Tensor given = c.tensor("self");
   const int axis = c.axis("dim", given.rank());
@@ -29,8 +29,8 @@ Value RunningExtreme(Call& c, Opcode opcode, double worst) {
   const Tensor x = is_bool ? ops::Cast(given, DType::kU8) : given;
   const bool is_float = x.is_float();
   if (!is_float) {
-    // The scan begins with the smallest or largest number of the integer type,
-    // as the type has no infinity.
+    // The scan needs an initial value that no element is worse than. Integer
+    // types have no infinity, so it is the type's smallest or largest number.
     const bool is_wide = x.dtype() == DType::kI64;
     const double most = x.dtype() == DType::kU8    ? 255
                         : x.dtype() == DType::kI8  ? 127
@@ -60,8 +60,9 @@ Value CumulativeMinimum(Call& c) {
                         std::numeric_limits<double>::infinity());
 }
 
-// Returns the quantiles along an axis for the fractions in the argument `q`.
-// skips_nan: NaNs are left out; otherwise one NaN makes the quantiles NaN.
+// Imports quantile and nanquantile: the quantiles along an axis for the
+// fractions in the argument `q`. skips_nan: NaNs are left out; otherwise one
+// NaN makes the quantiles NaN.
 Tensor QuantileOf(Call& c, bool skips_nan) {
   Tensor x = c.tensor("self");
   const Value& given = c.value("q");
@@ -80,7 +81,8 @@ Tensor QuantileOf(Call& c, bool skips_nan) {
   if (!c.CheckRank("q", q, 0, 1)) return x;
   const bool is_one = q.rank() == 0;
   if (is_one) q = ops::Unsqueeze(q, {0});
-  // Makes the axis the last one, and sorts along it, with NaNs at the end.
+  // Moves the axis to the end, and sorts along it. NaNs are at the end of each
+  // row.
   std::vector<int64_t> order;
   for (int i = 0; i < x.rank(); ++i)
     if (i != axis) order.push_back(i);
@@ -133,8 +135,8 @@ Tensor QuantileOf(Call& c, bool skips_nan) {
   const Tensor is_unknown =
       skips_nan ? ops::Equal(count, 0) : ops::Less(count, extent);
   y = ops::Select(is_unknown, y.Like(NAN), y);
-  // Makes the axis of the quantiles the first one. The reduced axis stays as a
-  // dim of 1, or is dropped.
+  // PyTorch returns the quantiles as the first axis, so it is moved to the
+  // front. The reduced axis stays as a dim of 1 if `keep`.
   std::vector<int64_t> front = {last};
   for (int i = 0; i < last; ++i) front.push_back(i);
   y = ops::Transpose(y, front);
@@ -162,7 +164,7 @@ Tensor NanMean(Call& c) {
           ops::Reduce(count, "sum", axes, keep),
       x.dtype());
 }
-// Returns the sums of the products of two tensors along an axis.
+// Imports linalg.vecdot: the sums of the products of two tensors along an axis.
 Tensor VectorDot(Call& c) {
   const DType type = ResultType(c, {"x", "y"});
   const Tensor product = c.scalar("x", type) * c.scalar("y", type);
@@ -170,8 +172,9 @@ Tensor VectorDot(Call& c) {
   return c.ok() ? ops::Reduce(product, "sum", {axis}, false) : product;
 }
 
-// Returns the areas of the trapezoids between neighbouring elements along an
-// axis. The distances are those of the operand `x`, or the number `dx`.
+// The areas under a curve between neighbouring elements along `axis`, by the
+// trapezoidal rule. The distances of the elements are the operand `x`, or the
+// number `dx`.
 struct Trapezoids {
   Tensor areas;
   int axis = 0;
@@ -287,7 +290,8 @@ Value GradientByStep(Call& c) {
 }
 Value GradientBySteps(Call& c) { return GradientOf(c, c.numbers("spacing")); }
 Value GradientOfOnes(Call& c) { return GradientOf(c, {1}); }
-// Returns the sums over the axes that a shape lacks, or in which it is 1.
+// Imports sum_to_size, the reverse of broadcasting: sums x over the axes that
+// the argument `size` lacks or has as 1.
 Tensor SumToSize(Call& c) {
   Tensor x = c.tensor("self");
   const Shape size = c.dims("size");
@@ -319,7 +323,7 @@ Tensor SumToSize(Call& c) {
   return ops::Reshape(ops::Reduce(x, "sum", axes, true), size);
 }
 
-// Returns the covariances of the rows of a matrix.
+// Returns the covariance matrix of the rows of a matrix.
 Tensor Covariance(Call& c, const Tensor& given, double correction) {
   Tensor x = AsFloat(given);
   if (!c.CheckRank("self", x, 0, 2)) return x;
@@ -329,7 +333,8 @@ Tensor Covariance(Call& c, const Tensor& given, double correction) {
       ops::Cast(ops::DimScalar(c.builder(), x.dim(1)), x.dtype());
   Tensor y = ops::Contract(centered, centered, "in,jn->ij") /
              ops::Maximum(count - correction, 0);
-  // The covariance of a single row has no dims.
+  // The covariance matrix of a single row is a number, without dims. An open
+  // number of rows is taken not to be 1.
   graph::TakeNotUnit(c.builder(), x.dim(0));
   if (x.dim(0) == Dim(1)) y = ops::Reshape(y, {});
   return y;
@@ -370,7 +375,8 @@ Tensor Histogram(Call& c) {
   Tensor start = x.Like(low);
   Tensor end = x.Like(high);
   if (low == high) {
-    // If no range is given, the range is that of the elements.
+    // low = high means that no range is given: it is then the range of the
+    // elements.
     start = ops::Reduce(x, "minimum", {0}, false);
     end = ops::Reduce(x, "maximum", {0}, false);
     const Tensor is_point = ops::Equal(start, end);
@@ -390,7 +396,7 @@ Tensor Histogram(Call& c) {
                {{"update", std::string("add")}});
 }
 
-// Returns the bool that is true if all elements of `x` are.
+// Returns a bool: true if all elements of the boolean tensor `x` are true.
 Value AllTrue(Call& c, Tensor x) {
   return c.machine().ToNumber(
       Value::Kind::kBool, ops::Cast(ops::Reduce(ops::Cast(x, DType::kU8),

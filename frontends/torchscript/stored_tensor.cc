@@ -66,7 +66,8 @@ bool IsContiguous(const StoredTensor& stored) {
   return true;
 }
 
-// True for functions whose calls in a pickle return their first argument.
+// True for functions of PyTorch that return their first argument, such as those
+// that mark a list with its type. A pickle calls them around values.
 bool IsWrapper(std::string_view name) {
   return name == "torch.jit._pickle.restore_type_tag" ||
          name == "torch.jit._pickle.build_intlist" ||
@@ -77,8 +78,8 @@ bool IsWrapper(std::string_view name) {
          name == "torch._utils._rebuild_parameter_with_state";
 }
 
-// Returns a key that is equal for tensors with the same elements of the same
-// storage.
+// Returns a text that is equal for two tensors if they are the same elements of
+// one storage in the same shape.
 std::string KeyOf(const StoredTensor& stored) {
   std::string key =
       std::to_string(reinterpret_cast<uintptr_t>(stored.storage.data())) + " " +
@@ -194,7 +195,8 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
   stored.dtype = dtype;
   stored.dims = std::move(dims);
   stored.strides = std::move(strides);
-  // Finds the index in the storage of the last element that the tensor uses.
+  // `last` becomes the index of the last element of the storage that the tensor
+  // uses. The storage must be long enough for it.
   bool is_empty = false;
   int64_t last = offset;
   bool fits = true;
@@ -227,7 +229,8 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
 Tensor AddStored(const StoredTensor& stored, const std::string& name,
                  graph::GraphBuilder& builder) {
   const auto width = static_cast<size_t>(DTypeByteSize(stored.dtype));
-  // An axis with stride 0 is stored with extent 1, and the graph broadcasts it.
+  // An axis with stride 0 repeats its elements. It is stored with extent 1, and
+  // broadcast in the graph.
   std::vector<int64_t> dims = stored.dims;
   std::vector<int64_t> strides = stored.strides;
   bool is_repeated = false;
@@ -254,8 +257,8 @@ Tensor AddStored(const StoredTensor& stored, const std::string& name,
     data = aligned ? graph::ConstantData{.owner = stored.owner, .bytes = bytes}
                    : graph::ConstantData::Copy(bytes);
   } else {
-    // Overlapping strides above 0 could make a tensor of any size from a small
-    // storage.
+    // If strides above 0 overlap, a small storage can describe a huge tensor.
+    // So tensors with more elements than their storage are refused.
     if (count > stored.storage.size() / width) {
       builder.Fail(UnimplementedError(
           "a tensor: expected strides under which elements do not overlap"));

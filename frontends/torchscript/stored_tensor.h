@@ -30,21 +30,24 @@ namespace ember::torchscript {
 struct StoredTensor {
   DType dtype = DType::kF32;
   std::vector<int64_t> dims, strides;
-  // Bytes of the storage from the first element of the tensor on.
+  // The bytes of the storage, from the first element of the tensor to the
+  // storage's end.
   std::span<const uint8_t> storage;
   std::shared_ptr<const void> owner;
-  // Name of the entry that is the storage, and the index in it of the first
-  // element. A tensor without elements has no entry.
+  // `entry`: name of the archive's entry that is the storage; empty for a
+  // tensor without elements. `offset`: index of the tensor's first element in
+  // it.
   std::string entry;
   int64_t offset = 0;
 };
 
 struct StorageCells {
-  // The tensors that hold the elements of storages, by entry and type. Tensors
-  // that share a storage are views of one of them, as in PyTorch.
+  // The first tensor that was made of each storage, by entry and type. Later
+  // tensors of the same storage are views of it, so that writes are shared as
+  // in PyTorch.
   std::map<std::string, Cell*> roots;
-  // Keys of the storages that tensors of several types share. A write would
-  // change the bits that the other type reads, so their tensors are read only.
+  // Keys of storages that hold tensors of several types. A write would change
+  // the bits that another type reads, so these tensors cannot be written to.
   std::set<std::string> of_several_types;
 };
 
@@ -56,23 +59,23 @@ StatusOr<std::unique_ptr<Pickle>> ReadPickle(const archive::ZipArchive& archive,
 Status CheckByteOrder(const archive::ZipArchive& archive,
                       const std::string& prefix);
 
-// Returns the innermost value of calls that only mark their argument, for
-// example as a parameter.
+// Returns the value inside of calls that only mark it, for example as a
+// parameter; the value itself if there is no such call.
 const PickleValue& Unwrapped(const PickleValue& value);
 bool IsTensorCall(const PickleValue& value);
-// True for a call that makes a tensor and has a quantization as its fifth
-// argument.
+// True for a pickle's call that makes a quantized tensor. Its fifth argument
+// describes the quantization.
 bool IsQuantizedTensorCall(const PickleValue& value);
-// Returns the keys of the storages that tensors of several types in a pickle
-// share.
+// Returns the keys of the storages for which a pickle has tensors of several
+// types.
 std::set<std::string> StoragesOfSeveralTypes(const PickleValue& root);
 // Finds the tensor that a call of a pickle makes. Its storage is an entry of
 // the folder ("net/data/").
 StatusOr<StoredTensor> FindStoredTensor(const archive::ZipArchive& archive,
                                         std::string_view folder,
                                         const PickleValue& call);
-// Returns a tensor whose first element is `offset` elements into an entry.
-// There must be as many strides as dims, and none below 0.
+// Returns a tensor in the archive's entry `entry`. `offset`: index of its first
+// element. There must be as many strides as dims, and none below 0.
 StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
                                      const std::string& entry, DType dtype,
                                      std::vector<int64_t> dims,
@@ -83,9 +86,9 @@ StatusOr<StoredTensor> TensorInEntry(const archive::ZipArchive& archive,
 Tensor AddStored(const StoredTensor& stored, const std::string& name,
                  graph::GraphBuilder& builder);
 // Returns a tensor that is added to the graph when it is first read. Tensors
-// with the same elements of the same storage share a constant. A write to a
-// tensor changes all other tensors of `cells` with the same storage; null if
-// the tensor shares its storage with none.
+// with the same elements of the same storage share a constant. `cells` has the
+// tensors that share storages: a write to one changes the others. Null means
+// that no storage is shared.
 Value NewStored(const StoredTensor& stored, const std::string& name,
                 Machine& machine, StorageCells* cells = nullptr);
 

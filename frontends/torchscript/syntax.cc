@@ -41,8 +41,8 @@ class Parser {
         std::string name = function.name;
         file.functions.emplace(std::move(name), std::move(function));
       } else {
-        // Skips "op_version_set = 1", and imports, which are not needed because
-        // the code always uses full names.
+        // The line "op_version_set = 1" and imports are skipped. They are not
+        // needed, as the code always uses full names.
         while (ok() && Now().kind != Token::Kind::kLineEnd &&
                Now().kind != Token::Kind::kEnd)
           Advance();
@@ -131,8 +131,8 @@ class Parser {
     parent.parts.push_back(std::move(part));
   }
 
-  // Parses expressions separated by commas without brackets: returns a tuple if
-  // there is a comma, else the expression.
+  // Parses one expression, or several that are separated by commas, which are a
+  // tuple without brackets.
   Expression ParseTupleOrOne() {
     Expression first = ParseExpression();
     if (!IsSign(",")) return first;
@@ -252,8 +252,8 @@ class Parser {
     return slice;
   }
 
-  // Parses up to the closing bracket, which is not consumed: one expression or
-  // a tuple.
+  // Parses one expression or the items of a tuple, up to a closing bracket,
+  // which stays unread.
   Expression ParseSequence(std::string_view closing) {
     Expression tuple = Make(Kind::kTuple);
     if (IsSign(closing)) return tuple;
@@ -361,14 +361,13 @@ class Parser {
   std::vector<Statement> ParseBlock() {
     std::vector<Statement> block;
     ExpectSign(":");
-    // The body is a statement on the same line.
+    // After the colon there may be a single statement on the same line.
     if (Now().kind != Token::Kind::kLineEnd) {
       block.push_back(ParseStatement());
       return block;
     }
     Advance();
-    // A block without an indent is the body of a function that has no
-    // statements.
+    // A function without statements has no indented block.
     if (Now().kind != Token::Kind::kIndent) return block;
     const Deeper deeper(*this);
     Advance();
@@ -407,7 +406,7 @@ class Parser {
       return statement;
     }
     if (IsName("def")) {
-      // Parses a function that is defined within another function. It has no
+      // A function that is defined within another function. It has no
       // parameters.
       Function function = ParseFunction();
       statement.kind = Statement::Kind::kDefine;
@@ -452,7 +451,7 @@ class Parser {
       return;
     }
     Expression first = ParseTupleOrOne();
-    // Skips the type, which is not needed.
+    // A type annotation ("x: Tensor = …") is parsed and dropped.
     if (TakeSign(":")) ParseExpression();
     if (!TakeSign("=")) {
       statement.kind = Statement::Kind::kExpression;
@@ -472,7 +471,8 @@ class Parser {
     ExpectSign("(");
     while (ok() && !IsSign(")")) {
       Parameter parameter;
-      // After "*", the parameters are given by keyword only.
+      // A "*" in the list of parameters separates those that are given by name
+      // only; it is no parameter itself.
       if (TakeSign("*")) {
         if (!TakeSign(",")) break;
         continue;
@@ -523,7 +523,8 @@ class Parser {
     const bool is_annotation = target.kind == Kind::kSubscript &&
                                target.parts[0].is_name("__annotations__") &&
                                target.parts[1].kind == Kind::kString;
-    // The attribute has a name, such as "0", that is no Python identifier.
+    // The form __annotations__["0"] = TYPE declares an attribute whose name is
+    // no Python identifier.
     if (is_annotation) {
       attribute.name = target.parts[1].text;
       ExpectSign("=");

@@ -34,10 +34,11 @@ struct Expression {
     kNone,       // no members
     kList,       // parts
     kTuple,      // parts
-    kDict,       // `parts` are key, value, key, value ….
+    kDict,       // `parts` alternate between keys and values
     kAttribute,  // parts[0].text
     kSubscript,  // parts[0][parts[1]]
-    // `parts` are start, end and step; each of them may be kNone.
+    // The slice start:end:step. `parts` has these three; a missing one is
+    // kNone.
     kSlice,
     // The call parts[0](parts[1], …). The last arguments are named by
     // `keywords`.

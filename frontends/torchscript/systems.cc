@@ -25,8 +25,8 @@ std::optional<int64_t> RowsOf(Call& c, const Tensor& x) {
   return std::nullopt;
 }
 
-// Returns a mask that is true at index k of an axis, and broadcasts against the
-// tensor `vector_of`.
+// Returns a mask that is true at index k of `axis`. It broadcasts against
+// tensors with the rank of `vector_of`.
 Tensor IsIndex(Call& c, const Tensor& vector_of, int axis, const Tensor& k) {
   const int rank = vector_of.rank();
   const Tensor index = ops::AlongAxis(
@@ -49,8 +49,8 @@ Eliminated Eliminate(Call& c, Tensor a, int64_t count) {
     const Tensor column = ops::SliceAxis(a, last, Dim(k), Dim(1));
     const Tensor row = ops::AlongAxis(
         IotaVector(c.builder(), a.dim(row_axis), DType::kI64), row_axis, rank);
-    // The pivot is the element with the largest absolute value in row k or
-    // below.
+    // The pivot is the element with the largest absolute value in column k, in
+    // rows k and below.
     const Tensor sizes = ops::Select(ops::Less(row, number), column.Like(-1),
                                      ops::Absolute(column));
     const Tensor index = ops::Unsqueeze(Apply("arg_reduce", {sizes},

@@ -61,8 +61,8 @@ Value StartsWith(Call& c) {
 Value EndsWith(Call& c) {
   return Value::Bool(c.text("self").ends_with(c.text("suffix")));
 }
-// Returns the index at which a text first occurs in a part of another text; -1
-// if it does not occur.
+// Imports str.find: the index at which a text first occurs between `start` and
+// `end` of another text; -1 if it does not occur there.
 Value FindText(Call& c) {
   const std::string text = c.text("self");
   const auto size = static_cast<int64_t>(text.size());
@@ -71,7 +71,7 @@ Value FindText(Call& c) {
     return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
   };
   const int64_t start = index("start");
-  // An `end` of -1 means that no end is given.
+  // PyTorch's default for `end` is -1 and means the end of the text.
   const int64_t end = c.integer("end") == -1 ? size : index("end");
   const std::string part =
       text.substr(static_cast<size_t>(start),

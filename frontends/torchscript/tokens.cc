@@ -122,7 +122,9 @@ class Tokenizer {
     const auto result =
         is_float ? std::from_chars(digits.data(), end, token.number)
                  : std::from_chars(digits.data(), end, token.integer);
-    // A float beyond the range becomes infinity, or 0 if it is too small.
+    // from_chars reports a float that is out of range as an error. It is
+    // accepted, with the value that from_chars leaves in `number`: 0 in
+    // libstdc++.
     const bool is_read =
         result.ec == std::errc() ||
         (is_float && result.ec == std::errc::result_out_of_range);

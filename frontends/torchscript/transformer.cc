@@ -10,7 +10,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns x times the transposed weight [out, in], plus bias.
+// Computes a linear layer: x times the transpose of the weight [out, in], plus
+// bias.
 Tensor Projected(Call& c, const Tensor& x, const Tensor& weight,
                  const Tensor& bias) {
   Machine& machine = c.machine();
@@ -26,10 +27,10 @@ Tensor IsTrue(const Tensor& mask) {
                                       : ops::NotEqual(mask, mask.Like(0));
 }
 
-// Returns the mask in a shape that broadcasts to scores [batch, heads, queries,
-// keys]. The mask is true for elements that the softmax leaves out. A mask of
-// type 0 is given as [queries, keys], of type 1 as [batch, keys], and of type 2
-// in the scores' shape.
+// Returns the argument `mask` in a shape that broadcasts to scores [batch,
+// heads, queries, keys]. The mask is true for elements that the softmax leaves
+// out. A mask of type 0 is given as [queries, keys], of type 1 as [batch,
+// keys], and of type 2 in the scores' shape.
 Tensor MaskOfScores(Call& c, const Dim& batch, const Dim& queries) {
   const Tensor mask = IsTrue(c.tensor("mask"));
   if (!c.CheckRank("mask", mask, 2, 4)) return mask;
@@ -42,13 +43,13 @@ Tensor MaskOfScores(Call& c, const Dim& batch, const Dim& queries) {
 }
 
 struct Heads {
-  // The results of the attention, [batch, queries, width], and the attention
-  // weights, [batch, heads, queries, keys].
+  // Results of multi-head attention: `output` is [batch, queries, width],
+  // `weights` (the probabilities) [batch, heads, queries, keys].
   Tensor output, weights;
 };
-// Computes attention of several heads. One weight [3 width, width] projects
-// queries, keys and values. `hidden` [batch, keys] is true where there is no
-// key; it may be absent.
+// Computes multi-head attention with its projections: one weight [3 width,
+// width] projects queries, keys and values. `hidden` [batch, keys] is true for
+// keys that are padding; it may be absent.
 Heads Attend(Call& c, const std::array<Tensor, 3>& inputs, bool is_one,
              const Tensor& hidden) {
   const Tensor weight = c.tensor("qkv_weight");
@@ -162,7 +163,8 @@ Tensor EncoderLayer(Call& c) {
   return y;
 }
 
-// Returns the softmax over the elements that the mask does not leave out.
+// Imports _masked_softmax: the softmax over the elements for which the mask is
+// false; the others become 0.
 Tensor MaskedSoftmax(Call& c) {
   const Tensor x = c.tensor("self");
   if (!c.CheckRank("self", x, 1)) return x;
@@ -176,7 +178,7 @@ Tensor MaskedSoftmax(Call& c) {
       axis);
 }
 
-// Returns relu(beta self + alpha mat1 mat2), or its gelu.
+// Imports _addmm_activation: relu(beta self + alpha mat1 mat2), or its gelu.
 Tensor LinearActivation(Call& c) {
   const Tensor a = c.tensor("mat1");
   const Tensor b = c.tensor("mat2");
@@ -192,16 +194,16 @@ Tensor NestedFromMask(Call& c) {
   const Tensor x = c.tensor("t");
   const Tensor mask = c.tensor("mask");
   if (!c.CheckRank("t", x, 3, 3) || !c.CheckRank("mask", mask, 2, 2)) return x;
-  // The mask is attached to a new tensor, not to the operand, all of whose
-  // elements are valid.
+  // The mask belongs to the nested tensor only. The operand itself has no
+  // padding, so the mask is attached to a new tensor.
   const Tensor own =
       ops::Select(ops::Unsqueeze(IsTrue(mask), {2}), x, x.Like(0));
   c.machine().SetHiddenIn(own, ops::Not(IsTrue(mask)));
   return own;
 }
 Value IsLeftAligned(Call&) { return Value::Bool(true); }
-// Returns the sequences of a nested tensor, padded to the length of the longest
-// one.
+// Imports to_padded_tensor: returns the sequences of a nested tensor, padded to
+// the length of the longest one.
 Tensor PaddedTensor(Call& c) {
   const Tensor x = c.tensor("self");
   const Tensor hidden = c.machine().HiddenIn(x);

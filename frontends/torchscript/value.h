@@ -37,9 +37,10 @@ struct Object;
 
 struct Value {
   enum class Kind : uint8_t {
-    kUninitialized,  // The value of a variable that no path of the code reads.
-    // A value that is one of two values which could not be merged; `text`
-    // describes it.
+    // A variable that has no value on this path; no code reads it there.
+    kUninitialized,
+    // A variable whose values after two branches could not be merged; `text`
+    // describes it in the error about a later use.
     kConflict,
     kNone,
     kBool,
@@ -47,7 +48,7 @@ struct Value {
     kFloat,
     kString,
     kDevice,
-    kFunction,  // A function of the code, whose name is `text`.
+    kFunction,  // A function of the model's code; `text` is its name.
     kTensor,
     kList,
     kTuple,
@@ -55,14 +56,16 @@ struct Value {
     kObject,
   };
   Kind kind = Kind::kNone;
-  Dim dim;            // The value of a kInt; 0 or 1 for a kBool.
+  // For a kInt: the number, or an expression of open dims. For a kBool: 0 or 1.
+  Dim dim;
   double number = 0;  // kFloat
   std::string text;
-  // For a kInt, kFloat or kBool that is known only at run time: its scalar, of
-  // type i64[], f64[] or bool[].
+  // For a number or bool that is known only at run time: the scalar of the
+  // graph that holds it, i64[] (kInt), f64[] (kFloat) or bool[] (kBool).
   Tensor dynamic;
-  // A bool that only the run knows may be a test of `dim`, which is then an
-  // expression of extents: it is true if `dim` is positive, or if it is 0.
+  // For a bool that is known only at run time: kIsPositive or kIsZero if it is
+  // known to be the test `dim` > 0 or `dim` = 0, where `dim` is an expression
+  // of extents.
   enum class DimTest : uint8_t { kNone, kIsPositive, kIsZero };
   DimTest dim_test = DimTest::kNone;
   Cell* cell = nullptr;
@@ -104,7 +107,8 @@ struct Value {
   bool is(Kind other) const { return kind == other; }
   bool is_none() const { return kind == Kind::kNone; }
   bool is_tensor() const { return kind == Kind::kTensor; }
-  // True for a tensor whose integers represent real numbers (Quantization).
+  // True for a quantized tensor: its elements are integers that represent real
+  // numbers (Quantization).
   bool is_quantized() const;
   bool is_complex() const;
   bool is_sequence() const {
@@ -114,7 +118,8 @@ struct Value {
     return kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kFloat;
   }
   bool is_dynamic() const { return dynamic.present(); }
-  // True for a number that is known now and is no expression.
+  // True for a number whose value is known: it is neither an expression of open
+  // dims nor computed by the program.
   bool is_known_number() const {
     return is_number() && !is_dynamic() &&
            (kind == Kind::kFloat || dim.is_constant());
@@ -124,43 +129,48 @@ struct Value {
   }
 };
 
-// The relation of the integers of a quantized tensor to the numbers that they
-// represent: number = (integer - zero_point) * scale.
+// The quantization of a tensor of integers. The real number that an element
+// represents is (integer - zero_point) * scale.
 struct Quantization {
   Tensor scale;       // The scale, f32: a scalar, or one per slice of an axis.
   Tensor zero_point;  // The zero point, i32, of the same shape as the scale.
   int axis = -1;      // The axis of the scales; -1 if the scale is a scalar.
 };
 
-// A tensor with identity. A view reads and writes another tensor.
+// A tensor as code sees it: an object that can be written to and viewed. A view
+// reads from and writes to another cell, its base.
 struct Cell {
-  Tensor value;  // The value of the tensor; for a view, its value at `stamp`.
-  // Adds a weight as a constant to the graph, when it is first read. Null for
-  // other tensors.
+  // The contents of the tensor. Those of a view may be out of date (see
+  // `stamp`).
+  Tensor value;
+  // For a weight that no code has read yet: adds it to the graph as a constant.
+  // Null for other tensors.
   std::function<Tensor()> load;
-  // The stamp of the last write to the root tensor that `value` includes.
+  // Stamp (number in the order of all writes) of the last write that `value`
+  // includes. If the root's stamp is another one, a view must be read again.
   uint64_t stamp = 0;
-  // The stamp of the time when the tensor was made, or got its present shape.
+  // Stamp of the making of the tensor, or of the last change of its shape in
+  // place.
   uint64_t made = 0;
   Cell* base = nullptr;
-  // The tensor of which this one is a view, directly or through other views;
-  // the cell itself if it is no view.
+  // The tensor that holds the elements: this cell itself, or the one of which
+  // it is a view, directly or through other views.
   Cell* root = nullptr;
   std::function<Tensor(Tensor base)> read;
-  // Returns the new value of the base after a write of `value` to this view;
-  // null if the view cannot be written to.
+  // For a view: returns the new contents of the base after `value` is written
+  // to the view. Null if the view cannot be written to.
   std::function<Tensor(Tensor base, Tensor value)> write;
-  // Strides of a view: the distance in memory, in elements, of neighbours along
-  // each axis. Tensors that are no views are row-major.
+  // For a view: the distance in memory, in elements, of neighbours along each
+  // axis. A tensor that is no view is row-major.
   Shape strides;
-  int views = 0;  // Number of views between this cell and its root.
+  int views = 0;  // Number of views from this cell to its root.
   // The quantization; null if the tensor is not quantized.
   std::shared_ptr<const Quantization> quantization;
   // True if the elements are complex numbers, whose real and imaginary parts
   // are the two elements of the last dim of `value`.
   bool is_complex = false;
-  // True for a constant of the code without dims. Tracing stores the number 1.5
-  // of x * 1.5 so.
+  // True for a constant of the code without dims. Tracing x * 1.5 stores the
+  // number 1.5 as such a tensor, but PyTorch treated it as a number.
   bool is_traced_number = false;
 
   bool is_quantized() const { return quantization != nullptr; }
@@ -178,7 +188,8 @@ struct List {
   std::vector<Value> items;
   // The class of a named tuple, with the names of its fields.
   const Class* fields = nullptr;
-  // Number of regions that contain the code that made the list.
+  // Number of nested regions (branches, loops) in which the list was made. Code
+  // in a region inside of these must not change it.
   size_t level = 0;
 };
 
@@ -186,7 +197,7 @@ struct Dict {
   // The items (key, value), in order of insertion.
   std::vector<std::pair<Value, Value>> items;
   size_t level = 0;
-  // Name of the model's argument that the dict is; empty for other dicts.
+  // If the dict is an argument of the model: name of the argument; else empty.
   std::string argument;
 };
 
@@ -196,15 +207,16 @@ struct Object {
   std::string path;
   const Class* type = nullptr;
   std::map<std::string, Value, std::less<>> attributes;
-  // Attributes that code has read, and attributes that code outside of branches
-  // and loops assigned before any code had read them. The values that the
-  // latter have before a call do not matter.
+  // `read`: attributes that code has read. `replaced`: attributes that code
+  // assigned, outside of branches and loops, before any code had read them; so
+  // their values before a call do not matter.
   std::set<std::string, std::less<>> read;
   std::set<std::string, std::less<>> replaced;
   size_t level = 0;
 };
 
-// Owns all objects to which values refer; the objects may refer to each other.
+// Owns the cells, containers and objects to which values refer. They live as
+// long as the heap, as they may refer to each other.
 struct Heap {
   std::deque<Cell> cells;
   std::deque<List> lists;
@@ -212,7 +224,8 @@ struct Heap {
   std::deque<Object> objects;
 };
 
-// True if two values are the same object, or the same number.
+// True if two values are the same object (tensor, container, object) or equal
+// numbers.
 bool IsSame(const Value& a, const Value& b);
 
 // Returns the name of a value in errors: "a tensor f32[2, N]", "an int",

@@ -7,7 +7,8 @@
 namespace ember::torchscript {
 namespace {
 
-// Returns the base with the elements start, start + step … of an axis replaced.
+// Returns `base` with the elements start, start + step … of an axis replaced by
+// those of `part`.
 Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
                  const Dim& start, const Dim& size, int64_t step) {
   const Dim extent = base.dim(axis);
@@ -25,8 +26,8 @@ Tensor WithSlice(const Tensor& base, const Tensor& part, int axis,
       parts.push_back(ops::SliceAxis(base, axis, start + size, rest));
     return Concat(parts, axis);
   }
-  // Computes, for each index along the axis, whether an element of the part
-  // replaces it, and the index of that element in the part.
+  // For each index along the axis: `number` is the index of the element of the
+  // part that belongs there, and `is_one` is true if there is one.
   const Tensor place =
       IotaVector(builder, extent, DType::kI64) - ops::DimScalar(builder, start);
   const auto width = static_cast<double>(step);
@@ -111,7 +112,8 @@ Value AliasOf(Machine& machine, const Value& value) {
     view.cell->is_complex = cell.is_complex;
     return view;
   }
-  // The alias becomes a view of the same base, rather than a view of a view.
+  // An alias of a view becomes a view of the same base, so that chains of views
+  // do not grow.
   Value view = machine.NewTensor(now);
   const uint64_t made = view.cell->made;
   *view.cell = cell;
@@ -221,7 +223,8 @@ Value ExpandedViewOf(Machine& machine, const Value& value, const Shape& shape) {
   if (!value.is_tensor()) return machine.NewTensor(ops::Broadcast(x, shape));
   if (x.shape() == shape) return AliasOf(machine, value);
   Cell& cell = *value.cell;
-  // Repeated elements are at the same address in memory, so their stride is 0.
+  // Expanding repeats elements without copying them: repeated elements have the
+  // same address, so the stride is 0.
   Shape strides = machine.StridesOf(cell);
   strides.insert(strides.begin(), shape.size() - strides.size(), Dim(0));
   const size_t added = shape.size() - x.shape().size();
@@ -256,7 +259,8 @@ bool StridedPart::IsWhole(const Dim& count) const {
 
 namespace {
 
-// Returns the axes of more than one element, beginning with the largest stride.
+// Returns the axes of a part that have more than one element, in descending
+// order of their strides.
 std::vector<size_t> AxesByStride(const StridedPart& part) {
   std::vector<size_t> axes;
   for (size_t i = 0; i < part.size.size(); ++i)
@@ -271,8 +275,8 @@ std::vector<size_t> AxesByStride(const StridedPart& part) {
 
 bool StridedPart::CanWrite() const {
   if (!graph::IsConstant(size) || !graph::IsConstant(strides)) return false;
-  // The elements along the axes of smaller strides lie within the first `reach`
-  // elements after each other one.
+  // `reach`: number of consecutive elements that the axes with smaller strides
+  // span. Elements do not overlap if each stride is at least that.
   int64_t reach = 1;
   std::vector<size_t> axes = AxesByStride(*this);
   std::ranges::reverse(axes);
@@ -293,8 +297,8 @@ Tensor StridedPart::Write(const Tensor& vector, const Tensor& part) const {
   const Shape row_major = RowMajorStrides(size);
   for (const Dim& one : size)
     if (one == Dim(0)) return vector;
-  // Takes apart the position of each element of the vector: `index` becomes its
-  // index in the part, and `rest` is 0 if the part has it.
+  // For each position of the vector, `index` becomes its row-major index in the
+  // part, and `rest` is 0 if the part contains the position.
   Tensor rest = IotaVector(builder, vector.dim(0), DType::kI64) -
                 ops::DimScalar(builder, offset);
   Tensor index = rest * 0.0;

@@ -17,12 +17,12 @@
 
 namespace ember::torchscript {
 
-// Fails if the rank is higher than a graph allows.
+// Fails if a result would have a higher rank than a graph allows.
 bool CheckNewRank(Call& c, size_t rank);
 
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape);
-// Returns another tensor with the same shape and memory. In-place operators
-// that change the shape of one of them leave the other as it is.
+// Returns an alias of a tensor: writes to one change both, but in-place
+// operators that change only the shape of one leave the other as it is.
 Value AliasOf(Machine& machine, const Value& value);
 Value ReshapedViewOf(Machine& machine, Cell& base, const Shape& shape);
 // Returns the tensor in another shape: a view if strides for the shape exist,
@@ -44,21 +44,23 @@ Value SelectedViewByData(Call& c, std::string_view name, int axis,
 Value ExpandedView(Call& c, std::string_view name, const Shape& shape);
 Value ExpandedViewOf(Machine& machine, const Value& value, const Shape& shape);
 
-// Elements of a vector: the element of the result at an index is the element at
-// offset + sum(index * stride).
+// A part of a vector, as torch.as_strided selects it: the element at an index
+// of the part is the element of the vector at offset + sum(index * stride).
 struct StridedPart {
   Shape size, strides;
   Dim offset;
 
   Tensor Read(const Tensor& vector) const;
-  // Returns the vector with these elements replaced; CanWrite must be true.
+  // Returns the vector with the elements of this part replaced by those of
+  // `part`. CanWrite must be true.
   Tensor Write(const Tensor& vector, const Tensor& part) const;
-  // True if all sizes and strides are known and no element is there twice.
+  // True if the part can be written to: all sizes and strides are known, and no
+  // element of the vector occurs twice in it.
   bool CanWrite() const;
-  // True if the part is all `count` elements of the vector, in their order.
+  // True if the part has all `count` elements of the vector, in their order.
   bool IsWhole(const Dim& count) const;
 };
-// Returns a view of elements of a tensor that is row-major in memory.
+// Returns a view of a part of a tensor, which must be row-major in memory.
 Value StridedViewOf(Machine& machine, Cell& base, const StridedPart& part);
 
 }  // namespace ember::torchscript

@@ -37,12 +37,13 @@ namespace ember::jit {
 struct CpuModel;  // defined in jit/target/cpu_model.h
 
 struct ScheduleOptions {
-  // Allows only primitives that keep rounding (KeepsRounding in
-  // jit/schedule/primitives/primitives.h), and no instructions whose rounding
-  // the device chooses.
+  // True if the schedule may use only primitives that keep rounding
+  // (KeepsRounding in jit/schedule/primitives/primitives.h), and no
+  // instructions whose rounding the device chooses.
   bool is_exact = false;
-  // The CPU that the schedule is for, if it is for one. Null: the CPU that the
-  // target's text describes; for facts that the text leaves open, this machine.
+  // Model of the CPU that the schedule is made for. Null: the CPU that the
+  // target's text describes; facts that the text leaves out are those of this
+  // machine.
   const CpuModel* cpu = nullptr;
 };
 
@@ -52,13 +53,13 @@ struct BuildContext {
   // The compiler for all code that LLVM makes: machine code of CPUs, which may
   // be loaded into this process, and PTX.
   Compiler& compiler;
-  // Gets the passes that ran. May be null.
+  // The list to which each pass that ran is added. May be null.
   PassLog* log = nullptr;
 
   bool KeepsPasses() const {
     return log != nullptr && log->options.keeps_texts;
   }
-  // Adds the passes that ran in the compiler.
+  // Adds the passes that ran while the code was compiled to the log.
   void Report(const CompiledNest& code) const {
     if (log == nullptr) return;
     log->records.insert(log->records.end(), code.passes.begin(),

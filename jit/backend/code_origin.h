@@ -8,7 +8,7 @@ namespace ember::jit {
 
 enum class CodeOrigin : uint8_t {
   kCompiled,
-  kShared,  // shared with an equal nest of this process
+  kShared,  // shared with an equal nest whose code this process already had
   kLoaded   // loaded from the kernel cache on disk
 };
 

@@ -14,10 +14,10 @@ enum class Effort : uint8_t {
 
 struct CompileOptions {
   Effort effort = Effort::kFull;
-  // Texts to keep for people; they are never run.
+  // These options keep texts for people to read; the texts are never run.
   bool keep_llvm = false;
   bool keep_assembly = false;
-  bool keep_passes = false;  // the nest after each pass
+  bool keep_passes = false;  // keeps the text of the loop nest after each pass
   // The target that the code is for: empty means the compiler's CPU; otherwise
   // the text of a device whose code LLVM makes ("sm_90a+shared232448…").
   std::string target;

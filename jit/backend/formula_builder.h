@@ -29,22 +29,24 @@ class FormulaBuilder {
                  std::vector<tensor::Instruction>& formulas)
       : pool_(pool), formulas_(formulas) {}
 
-  // Returns the number of the formula of an expression. The expression may
-  // contain constants and parameters only (a check).
+  // Returns the index in `formulas` of the formula of an expression. The
+  // expression may contain constants and parameters only (a check).
   uint32_t Add(tensor::NodeId root);
 
-  // These functions append formulas of type i64, and return their numbers.
+  // These functions append formulas of type i64, and return their indices in
+  // `formulas`.
   uint32_t Constant(int64_t value);
   uint32_t Parameter(size_t number);
   uint32_t Apply(tensor::Opcode opcode, uint32_t a, uint32_t b);
-  // Returns the formula whose value is a if x < y, and b otherwise.
+  // Returns the index of the formula whose value is a if x < y, and b
+  // otherwise.
   uint32_t IfLess(uint32_t x, uint32_t y, uint32_t a, uint32_t b);
   std::optional<int64_t> ConstantOf(uint32_t formula) const;
 
  private:
   void Append(tensor::NodeId id, const tensor::Node& node);
-  // Returns the number of the instruction in `formulas`. Appends the
-  // instruction to `formulas` if it is new.
+  // Returns the index of the instruction in `formulas`. Appends the instruction
+  // to `formulas` if it is new.
   uint32_t Find(const tensor::Instruction& in);
 
   const tensor::ExpressionPool& pool_;

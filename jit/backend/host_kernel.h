@@ -25,7 +25,7 @@
 namespace ember::jit {
 
 // Returns the definition of a kernel with the nest's code. The kernel keeps the
-// code alive, which kernels of equal nests may share
+// code alive; kernels of equal nests may share the code
 // (jit/cache/caching_compiler.h). constants: CpuKernelDefinition::constants,
 // which must live until the kernel is created.
 vm::CpuKernelDefinition DefineKernel(

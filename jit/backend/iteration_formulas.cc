@@ -17,9 +17,9 @@ using loops::Statement;
 using tensor::Node;
 using tensor::Opcode;
 
-// Limits with which sums and multiples of parameters do not wrap: the largest
-// parameter, and the largest factor. A call with larger numbers counts as one
-// of very many iterations.
+// Limits within which sums and multiples of parameters do not overflow: the
+// largest magnitude of a parameter, and of the factor of a multiple. A call
+// with a larger parameter counts as kMaxIterations iterations.
 constexpr int64_t kMaxParameter = int64_t{1} << 40;
 constexpr int64_t kMaxFactor = int64_t{1} << 16;
 
@@ -53,8 +53,9 @@ class Counter {
   uint32_t AtLeast(uint32_t value, int64_t least) {
     return Apply(Opcode::kMaximum, value, Constant(least));
   }
-  // These functions combine counts, which are at most kMaxIterations, so that
-  // neither the sum nor the product wraps.
+  // Sum() and Product() combine counts, which are at most kMaxIterations, so
+  // the sum or product cannot overflow. They return at most kMaxIterations,
+  // too.
   uint32_t Sum(uint32_t a, uint32_t b) {
     return AtMost(Apply(Opcode::kAdd, a, b), kMaxIterations);
   }
@@ -68,8 +69,9 @@ class Counter {
     return formulas_.IfLess(Constant(kMaxParameter), parameter, many, small);
   }
 
-  // Numbers of iterations of an invocation that runs a block, and of one that
-  // is masked off meanwhile, as in jit/loops/analysis/iterations.cc.
+  // Numbers of iterations of one block for an invocation that runs it (`on`),
+  // and for one that is masked off while others of its subgroup run it (`off`);
+  // jit/loops/analysis/iterations.cc defines both.
   struct IterationCounts {
     uint32_t on, off;
   };
@@ -94,8 +96,8 @@ class Counter {
     return total;
   }
 
-  // Returns the formula of the largest number of iterations of the loop over
-  // the variable.
+  // Returns the formula of an upper bound on the extent of the loop over the
+  // variable: its number of iterations.
   uint32_t Times(NodeId variable) {
     const std::optional<uint32_t> extent =
         RangeOf(loops::ExtentOf(nest_.pool, variable)).high;
@@ -148,8 +150,8 @@ class Counter {
     if (!a || !b) return std::nullopt;
     return Apply(opcode, *a, *b);
   }
-  // Combines bounds of the operands of a minimum or maximum. If only one bound
-  // is known, returns that one.
+  // Combines two bounds, one of each operand of a minimum or maximum, by
+  // `opcode`. If only one of them is known, returns that one.
   std::optional<uint32_t> Either(Opcode opcode, std::optional<uint32_t> a,
                                  std::optional<uint32_t> b) {
     return a && b ? Both(opcode, a, b) : a ? a : b;
@@ -157,7 +159,8 @@ class Counter {
 
   Range Derive(const Node& node) {
     is_derived_ = true;
-    // For an axis or a load, the ranges of operands may not have been computed.
+    // An axis or a load may have operands whose ranges have not been computed;
+    // they count as unknown.
     const auto operand = [&](size_t i) {
       const auto found = i < node.operands.size()
                              ? ranges_.find(node.operands[i])
@@ -224,7 +227,9 @@ class Counter {
   const loops::LoopNest& nest_;
   FormulaBuilder formulas_;
   std::unordered_map<NodeId, Range> ranges_;
-  // True once a range was derived from the ranges of operands.
+  // True once a range was derived from the ranges of operands. Such derivations
+  // hold only if parameters are within kMaxParameter, so Count() then adds a
+  // test of the parameters.
   bool is_derived_ = false;
 };
 

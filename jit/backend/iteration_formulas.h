@@ -2,7 +2,7 @@
 // phase, as formulas over a call's parameters. jit/loops/analysis/iterations.h
 // counts the same for a nest; these are for code that has only the kernel's
 // image. Some drivers silently end loops after a number of iterations, so
-// launchers compare.
+// launchers compare a call's number with that limit.
 //
 //   AddIterations(nest, image);
 //   image.iterations[phase];   // the number of a formula
@@ -24,8 +24,8 @@ namespace ember::jit {
 
 inline constexpr int64_t kMaxIterations = int64_t{1} << 31;
 
-// Adds the formulas for the number of iterations to the image, which must be
-// DescribeNest of the nest.
+// Adds the formulas for the numbers of iterations to the image, which
+// DescribeNest must have made of the same nest.
 void AddIterations(const loops::LoopNest& nest, vm::KernelImage& image);
 
 }  // namespace ember::jit

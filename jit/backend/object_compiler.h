@@ -44,11 +44,13 @@ struct CompiledNest {
   virtual ~CompiledNest() = default;
 
   CodeOrigin origin = CodeOrigin::kCompiled;
-  // The code, if it is not loaded; otherwise empty.
+  // Machine code or a device's module that was not loaded into this process.
+  // Empty if the code was loaded: then the members below hold its functions.
   vm::KernelCode code;
   // memory that holds the functions
   std::shared_ptr<const vm::CodeMemory> memory;
-  // functions of the nest's prologue and phases: one per phase
+  // The functions of the loaded code, one for each phase of the nest's prologue
+  // and one for each of the nest's other phases.
   std::vector<vm::PhaseFunction> prologue;
   std::vector<vm::PhaseFunction> phases;
   int64_t code_bytes = 0;
@@ -57,8 +59,8 @@ struct CompiledNest {
   double codegen_ms = 0;
   std::string llvm;      // LLVM IR, if it was asked for
   std::string assembly;  // assembly or PTX, if it was asked for
-  // The passes that made code of the nest (jit/pipeline/target_passes.h). Empty
-  // if the code is from a cache.
+  // The passes that transformed the nest for its target before code was made
+  // (jit/pipeline/target_passes.h). Empty if the code is from a cache.
   std::vector<PassRecord> passes;
 };
 
@@ -73,8 +75,8 @@ class Compiler {
       const loops::LoopNest& nest, const CompileOptions& options) = 0;
 };
 
-// A compiler whose two steps, making the code and loading it, can be used
-// separately.
+// A compiler whose two steps can be used separately: one makes the code, the
+// other loads it into this process.
 class ObjectCompiler : public Compiler {
  public:
   // Compiles the nest and loads the code.
@@ -93,20 +95,22 @@ class ObjectCompiler : public Compiler {
                                                 const CompileOptions& options,
                                                 CompiledNest* figures) = 0;
 
-  // Compiles the nest as CompileToObject does, and resolves all relocations. If
-  // the code is for a device, it is a module for the device's driver.
+  // Compiles the nest as CompileToObject does, and resolves all relocations, so
+  // that the code needs no linker. For a device the result is a module for the
+  // device's driver.
   virtual StatusOr<vm::KernelCode> CompileToCode(const loops::LoopNest& nest,
                                                  const CompileOptions& options,
                                                  CompiledNest* figures) = 0;
 
-  // Ends current and later calls with kCancelled, if the compiler asks another
-  // process. Otherwise does nothing.
+  // Ends current and later calls with kCancelled if the compiler waits for
+  // another process. Other compilers do nothing.
   virtual void Stop() {}
 };
 
-// Loads verified code for this machine, of a nest with `prologue_count` phases
-// in its prologue. What the code does is not checked, and it will be run. A
-// device's code is kept as it is.
+// Loads verified code into this process. The code is that of a nest with
+// `prologue_count` phases in its prologue. The instructions are not checked, so
+// they must be trusted: the kernel runs them. Code of a device is not loaded
+// but kept as it is.
 StatusOr<std::unique_ptr<CompiledNest>> LoadCode(const vm::KernelCode& code,
                                                  size_t prologue_count);
 

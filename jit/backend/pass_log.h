@@ -23,7 +23,8 @@ struct PassOptions {
   // Verifies the nest after each pass. A nest that is about to be compiled is
   // always verified.
   bool verifies = false;
-  // Names of passes to leave out. Only those that may be disabled are.
+  // Names of passes to leave out. Names of passes that must always run are
+  // ignored.
   std::set<std::string, std::less<>> disabled;
 };
 
@@ -31,9 +32,10 @@ struct PassOptions {
 struct PassRecord {
   std::string name;
   double milliseconds = 0;
-  // The text after the pass, if it was asked for and the pass has one.
+  // The text of the nest or schedule after the pass. Empty if no text was asked
+  // for or the pass has none.
   std::string text;
-  // True if the text is the same as after the pass before.
+  // True if the pass left the text unchanged.
   bool is_unchanged = false;
 };
 

@@ -14,7 +14,8 @@ namespace ember::jit {
 
 class Stopwatch {
  public:
-  // Returns the milliseconds since the last call, or since construction.
+  // Returns the milliseconds since the last call of Lap(), or since
+  // construction.
   double Lap() {
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double, std::milli> lap = now - last_;

@@ -13,13 +13,14 @@
 namespace ember::jit {
 namespace {
 
-// One owner's reference to a nest's code, which several owners share.
+// The code of a nest as one of its owners holds it; `code` is the memory that
+// all owners share.
 struct SharedNest : CompiledNest {
   std::shared_ptr<const CompiledNest> code;
 };
 
-// Returns the shared code for its first owner, who made or loaded the code. The
-// figures are those of making it.
+// Returns the code for its first owner, which compiled or loaded it, with the
+// times that this took.
 std::unique_ptr<CompiledNest> OwnerOf(
     const std::shared_ptr<const CompiledNest>& code) {
   auto owner = std::make_unique<SharedNest>();
@@ -46,8 +47,9 @@ CachingCompiler::CachingCompiler(std::unique_ptr<ObjectCompiler> compiler,
 
 Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
                                     const CompileOptions& options) const {
-  // In the bytes of the key, identity and target end with a zero; the effort is
-  // one byte.
+  // The key is the hash of these bytes. Identity and target end with a zero and
+  // the effort has one byte, so that different inputs never give the same
+  // bytes.
   constexpr std::string_view kEnd("\0", 1);
   const char effort = static_cast<char>(options.effort);
   return Sha256({compiler_->identity(), kEnd, options.target, kEnd,
@@ -56,8 +58,8 @@ Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
 
 StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
     const loops::LoopNest& nest, const CompileOptions& options) {
-  // Code for the emulated grid is valid in this process only, so it is not
-  // cached.
+  // Code for the emulated grid is valid in this process only, so it is compiled
+  // each time instead of cached.
   if (options.keep_llvm || options.keep_assembly || options.keep_passes ||
       TargetText(options.target).Has("emulated"))
     return compiler_->Compile(nest, options);
@@ -73,9 +75,9 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
   return OwnerOf(code);
 }
 
-// Returns the code of the key that this process already has. If another thread
-// makes it, waits for that. If it returns null, the caller must make the code
-// and call Publish with the key.
+// Returns the code that this process has for the key. If another thread is
+// making it, waits for that thread. If the result is null, the caller has
+// claimed the key: it must make the code and call Publish.
 std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
     const Sha256Digest& key) {
   std::unique_lock<std::mutex> lock(mutex_);
@@ -90,8 +92,8 @@ std::shared_ptr<const CompiledNest> CachingCompiler::FindOrClaim(
   return nullptr;
 }
 
-// Gives the code to all threads that wait for the key. code: null if the code
-// could not be made.
+// Ends the claim of a key and gives its code to all threads that wait for it.
+// code: null if the code could not be made.
 void CachingCompiler::Publish(const Sha256Digest& key,
                               const std::shared_ptr<const CompiledNest>& code) {
   {
@@ -112,8 +114,8 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   CompiledNest figures;
   EMBER_ASSIGN_OR_RETURN(const vm::KernelCode made,
                          compiler_->CompileToCode(nest, options, &figures));
-  // Threads of the process get the code before it is stored on disk, because
-  // they wait for it.
+  // The code is loaded before it is stored on disk, so that an error of loading
+  // keeps it out of the cache.
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<CompiledNest> code,
                          LoadCode(made, nest.prologue.size()));
   code->optimize_ms = figures.optimize_ms;
@@ -126,7 +128,8 @@ StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::LoadOrCompile(
   return code;
 }
 
-// Returns code from the cache on disk; null if the key is not there.
+// Returns the code from the cache on disk; null if the cache has none for the
+// key.
 std::unique_ptr<CompiledNest> CachingCompiler::Load(
     const Sha256Digest& key, const loops::LoopNest& nest) {
   const auto start = std::chrono::steady_clock::now();
@@ -136,7 +139,8 @@ std::unique_ptr<CompiledNest> CachingCompiler::Load(
   vm::ByteReader reader(std::span(
       reinterpret_cast<const uint8_t*>(entry->data()), entry->size()));
   const auto code_bytes = reader.Number<int64_t>();
-  // If the code is for a CPU, LoadCode copies it to executable memory.
+  // For a CPU, LoadCode copies the code from the entry to executable memory. A
+  // device's code stays in the entry, which `made` keeps alive.
   const auto made = vm::ReadKernelCode(
       reader, entry, nest.prologue.size() + nest.phases.size());
   if (!made.ok()) return nullptr;

@@ -7,13 +7,13 @@
 //   code->origin  // kCompiled, kShared or kLoaded
 //
 // The key of code is the SHA-256 of the nest without names (nest_bytes.h), the
-// effort, the device that it is for and the compiler's identity, which changes
-// with every build of it and of LLVM. The disk has the code of a kernel's image
-// (vm/format/kernel_image.h), without names. Each process does its own
-// schedule, lowering and proof of bounds. If several threads ask for the same
-// code at once, one of them makes it and the others wait. The code of equal
-// nests is one piece of memory, which lives until the last of them is
-// destroyed. Thread-safe.
+// effort, the target device and the compiler's identity. The identity differs
+// between builds of the compiler and of LLVM. The disk has the code of a
+// kernel's image (vm/format/kernel_image.h), without names. Only code is
+// cached: each process schedules and lowers its nests and proves their bounds
+// itself. If several threads ask for the same code at once, one of them makes
+// it and the others wait. The code of equal nests is one piece of memory, which
+// lives until the last of them is destroyed. Thread-safe.
 #ifndef EMBER_JIT_CACHE_CACHING_COMPILER_H_
 #define EMBER_JIT_CACHE_CACHING_COMPILER_H_
 
@@ -37,8 +37,8 @@ class CachingCompiler final : public Compiler {
                   std::unique_ptr<DiskCache> disk);
 
   // Returns the code of the nest from this process or the disk, or compiles it.
-  // Always compiles if texts are asked for. Code that is shared or loaded took
-  // no time of LLVM's passes; codegen_ms is the time for loading it.
+  // Always compiles if the options ask for texts. If the code was shared or
+  // loaded, optimize_ms is 0 and codegen_ms is the time for loading it.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 

@@ -1,4 +1,5 @@
-// Tests where compiled code comes from, and that a nest gets its own code.
+// Tests where code comes from (compiled, shared or loaded), and that a nest
+// never gets the code of another one.
 #include "jit/cache/caching_compiler.h"
 
 #include <atomic>
@@ -89,8 +90,8 @@ TEST_F(CachingCompilerTest, EqualNestsShareCode) {
   EXPECT_EQ(other->origin, CodeOrigin::kCompiled);
   const auto fast = Compile(*compiler, Scale("2.0"), {.effort = Effort::kFast});
   EXPECT_EQ(fast->origin, CodeOrigin::kCompiled);
-  // Tests that code which several kernels share lives until its last owner is
-  // gone.
+  // The code of an entry must live until the last of its owners is destroyed,
+  // and no longer.
   first.reset();
   EXPECT_EQ(ValueOf(*second, 4), 8);
   EXPECT_EQ(ValueOf(*other, 4), 12);
@@ -100,8 +101,8 @@ TEST_F(CachingCompilerTest, EqualNestsShareCode) {
   EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
 }
 
-// Code for a device is not loaded into the process. The device's target is part
-// of the key.
+// Code for a device stays as it is, without being loaded into the process. The
+// device's target is part of the key.
 TEST_F(CachingCompilerTest, CodeOfDevices) {
   const CompileOptions options = {
       .target = "sm_80+subgroup32+shared166912+invocations1024"};
@@ -119,7 +120,8 @@ TEST_F(CachingCompilerTest, CodeOfDevices) {
     EXPECT_TRUE(first->phases.empty());
     EXPECT_EQ(Compile(*compiler, Scale("2.0"), options)->origin,
               CodeOrigin::kShared);
-    // Code is compiled again if the same nest is asked for with another target.
+    // The same nest for another target has another key, so it is compiled
+    // again.
     EXPECT_EQ(Compile(*compiler, Scale("2.0"))->origin, CodeOrigin::kCompiled);
     EXPECT_EQ(Compile(*compiler, Scale("2.0"),
                       {.target = "sm_90+subgroup32+shared232448"})
@@ -171,7 +173,8 @@ TEST_F(CachingCompilerTest, DamagedEntriesAreCompiledAgain) {
   }
 }
 
-// The key contains the CPU that the code is for.
+// Code that was compiled for one CPU must not be used by a compiler for another
+// CPU: its key contains the CPU.
 TEST_F(CachingCompilerTest, CodeOfAnotherTargetIsNotUsed) {
 #if defined(__x86_64__)
   const auto host = NewCompiler(true);
@@ -204,8 +207,8 @@ TEST_F(CachingCompilerTest, TextsAreOfCodeThatIsCompiled) {
 
 TEST_F(CachingCompilerTest, ErrorsAreOfEachRequest) {
   const auto compiler = NewCompiler(true);
-  // The code generator declines this nest. The cache does not keep that, so the
-  // code generator is asked again.
+  // The code generator declines this nest. Failures are not cached, so the
+  // second call asks the code generator again.
   const loops::LoopNest nest = llvm_ir::ParseOrDie(
       "loops @f(%x: input f32[4], %y: output f32[4]) { phase i < 4 { "
       "%y[i] = rem(%x[i], 3.0) } }");
@@ -216,7 +219,8 @@ TEST_F(CachingCompilerTest, ErrorsAreOfEachRequest) {
   EXPECT_EQ(Entries().size(), 0u);
 }
 
-// Threads that ask for the same nest at once share one piece of code.
+// Several threads compile the same nest at once: all must share one piece of
+// code.
 TEST_F(CachingCompilerTest, ConcurrentRequestsCompileOnce) {
   constexpr size_t kThreads = 8;
   constexpr int kNests = 6;

@@ -10,13 +10,13 @@
 namespace ember::jit {
 namespace {
 
-// The version of the file format. The key identifies the compiler that made the
-// contents.
+// The version of the file format. The version of the compiler is not in the
+// file: it is part of the key.
 constexpr std::string_view kMagic = "Ember kernel 1\n";
 constexpr size_t kHeaderBytes = kMagic.size() + std::tuple_size_v<Sha256Digest>;
 
-// Time after which an unfinished file counts as that of a writer that was
-// killed.
+// Age at which an unfinished file is removed: the process that was writing it
+// was killed.
 constexpr int64_t kUnfinishedNanoseconds = 60'000'000'000;
 
 int64_t NowNanoseconds() {
@@ -79,7 +79,7 @@ void DiskCache::Store(const Sha256Digest& key, std::string_view contents) {
 }
 
 // Removes the least recently used entries if the folder is too large. Several
-// processes may do this at once: they choose the same files.
+// processes may do this at once, which is harmless: they choose the same files.
 void DiskCache::Evict() {
   std::vector<PrivateFolder::File> files = folder_.List();
   const int64_t long_ago = NowNanoseconds() - kUnfinishedNanoseconds;
@@ -91,8 +91,8 @@ void DiskCache::Evict() {
   int64_t total = 0;
   for (const PrivateFolder::File& file : files) total += file.bytes;
   if (total <= max_bytes_) return;
-  // More entries are removed than the limit requires, so that the next checks
-  // find nothing to remove.
+  // An eighth of the limit is freed, so that the next few checks need not
+  // remove anything.
   const int64_t wanted = max_bytes_ - max_bytes_ / 8;
   std::ranges::sort(files, {}, &PrivateFolder::File::used_ns);
   for (const PrivateFolder::File& file : files) {

@@ -29,16 +29,17 @@ namespace ember::jit {
 
 class DiskCache {
  public:
-  // Opens the cache. Fails with the reason if folder or secret cannot be used.
+  // Opens the cache. Fails with the reason if the folder or the file of the
+  // secret cannot be used.
   static StatusOr<std::unique_ptr<DiskCache>> Open(const CacheOptions& options);
 
   std::optional<std::string> Load(const Sha256Digest& key);
-  // Stores an entry. The size limit holds except for what each process writes
-  // between two checks of the folder: 1/32 of the limit. Entries of more than
-  // 1/8 of the limit are not kept.
+  // Stores an entry, unless it has more than 1/8 of the limit. Each process
+  // checks the folder's size whenever it has written 1/32 of the limit, so the
+  // folder may exceed the limit by that much per process.
   void Store(const Sha256Digest& key, std::string_view contents);
 
-  // Returns a description of the problem, if nothing is written any more or
+  // Returns a description of the problem if entries cannot be written, or if
   // Load found entries that were not authentic; empty if there is no problem.
   std::string problem() const;
   int64_t rejected() const;
@@ -60,7 +61,8 @@ class DiskCache {
   const std::string secret_;
   const int64_t max_bytes_;
   mutable std::mutex mutex_;  // This mutex guards the members below it.
-  // number of bytes to write until the next check of the folder
+  // number of bytes that this process may write before it checks the folder's
+  // size
   int64_t until_look_ = 0;
   int64_t rejected_ = 0;
   std::string write_problem_;

@@ -1,5 +1,6 @@
-// Tests the cache: only entries exactly as stored are found, entries of others
-// are ignored, the folder stays small, and processes share it.
+// Tests the cache: Load finds only entries that are exactly as they were
+// stored, and ignores those of other users; the folder stays small; processes
+// can share it.
 #include "jit/cache/disk_cache.h"
 
 #include <sys/stat.h>
@@ -66,7 +67,7 @@ class DiskCacheTest : public ::testing::Test {
       total += static_cast<int64_t>(entry.file_size());
     return total;
   }
-  // Returns a folder that another user owns.
+  // Returns the path of a folder that belongs to another user.
   std::string FolderOfAnother() {
     for (const char* const path : {"/", "/usr", "/proc"}) {
       struct stat info{};
@@ -120,8 +121,8 @@ TEST_F(DiskCacheTest, EveryDamageIsAMissAndMended) {
     EXPECT_EQ(cache->Load(Key(1)), std::nullopt) << damages;
     EXPECT_EQ(cache->rejected(), ++damages);
   };
-  // Flips each bit of an entry: of the magic number, the authentication code
-  // and the contents.
+  // Each single bit of an entry is flipped once, in the magic number, the
+  // authentication code and the contents: the damage must be found.
   for (size_t i = 0; i < good.size(); ++i) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string bad = good;
@@ -143,12 +144,13 @@ TEST_F(DiskCacheTest, EveryDamageIsAMissAndMended) {
 TEST_F(DiskCacheTest, EntriesOfOthersAreMisses) {
   auto cache = OpenOrDie();
   cache->Store(Key(1), "one");
-  // The file of the entry has the name of another key, as after a renaming, so
-  // the entry is ignored.
+  // The entry's file is copied to the name of another key. The authentication
+  // code covers the key, so the copy is ignored.
   fs::copy_file(PathOf(Key(1)), PathOf(Key(2)));
   EXPECT_EQ(cache->Load(Key(2)), std::nullopt);
   EXPECT_EQ(cache->rejected(), 1);
-  // The entry was written by a user with another secret, so it is ignored.
+  // The entry was written by a user with another secret, so its authentication
+  // code is wrong and it is ignored.
   options_.secret_file = base_ / "state" / "another";
   const auto stranger = OpenOrDie();
   EXPECT_EQ(stranger->Load(Key(1)), std::nullopt);
@@ -169,7 +171,8 @@ TEST_F(DiskCacheTest, WhatIsNoPlainFileOfThisUserIsAMiss) {
   fs::remove(PathOf(Key(3)));
   ASSERT_EQ(::mkfifo(PathOf(Key(3)).c_str(), 0600), 0);
   EXPECT_EQ(cache->Load(Key(3)), std::nullopt);
-  // Only root may change the owner of a file.
+  // Only root may give a file to another user, so this is tested if the test
+  // runs as root.
   if (::chown(PathOf(Key(4)).c_str(), 1234, 1234) == 0) {
     EXPECT_EQ(cache->Load(Key(4)), std::nullopt);
   }
@@ -214,8 +217,8 @@ TEST_F(DiskCacheTest, NoFolderIsAnErrorThatSaysWhy) {
 TEST_F(DiskCacheTest, ContinuesWhereNothingCanBeWritten) {
   auto cache = OpenOrDie();
   cache->Store(Key(1), "one");
-  // The folder cannot be written to any more. A full disk, or one that became
-  // read-only, has the same effect.
+  // The folder is removed, so nothing can be written to it. A full or read-only
+  // disk has the same effect on the cache.
   fs::rename(options_.folder, base_ / "gone");
   fs::remove_all(base_ / "gone");
   cache->Store(Key(2), "two");
@@ -234,8 +237,8 @@ TEST_F(DiskCacheTest, SecretsThatOthersMaySeeAreReplaced) {
     ::chmod(options_.secret_file.c_str(), mode);
     EXPECT_TRUE(secrets.insert(*ReadOrMakeSecret(options_.secret_file)).second);
   }
-  // Contents of a secret's file that are not valid. A power loss may leave the
-  // last one, which is all zeros.
+  // These contents of the secret's file are invalid: too short, or all zeros,
+  // which a power loss may leave.
   for (const std::string& bad :
        {std::string(), std::string("short"), std::string(32, '\0')}) {
     Write(options_.secret_file, bad);
@@ -248,8 +251,9 @@ TEST_F(DiskCacheTest, RemovesWhatWasUsedLastLongestAgo) {
   options_.max_bytes = 100'000;
   const auto cache = OpenOrDie();
   const std::string contents(5'000, 'x');
-  // Waits until files get another time; the file system decides how fine that
-  // is.
+  // Waits until the time of modification of a new file is a later one, so that
+  // the order of the entries' times is certain. The file system decides how
+  // long that takes.
   const auto pause = [&] {
     const std::string probe = base_ / "probe";
     Write(probe, "");
@@ -264,7 +268,7 @@ TEST_F(DiskCacheTest, RemovesWhatWasUsedLastLongestAgo) {
     pause();
     cache->Store(Key(i), contents);
     // Key 0 is loaded in each iteration, so it is never the least recently used
-    // one.
+    // entry and must not be removed.
     EXPECT_EQ(cache->Load(Key(0)), contents) << i;
     EXPECT_LE(BytesInFolder(),
               options_.max_bytes + options_.max_bytes / 32 + 2 * 5'100)
@@ -293,7 +297,8 @@ TEST_F(DiskCacheTest, RemovesWhatKilledWritersLeft) {
   const std::string of_others = options_.folder + "/notes.txt";
   for (const std::string& path : {old_one, new_one, of_others}) {
     Write(path, "x");
-    // The new entry must stay the newest, however long the test takes.
+    // The recent file must stay recent enough not to be removed, however long
+    // the test takes.
     const auto now = fs::file_time_type::clock::now();
     fs::last_write_time(path, path == new_one ? now + std::chrono::hours(24)
                                               : now - std::chrono::minutes(2));
@@ -304,8 +309,8 @@ TEST_F(DiskCacheTest, RemovesWhatKilledWritersLeft) {
   EXPECT_TRUE(fs::exists(of_others));
 }
 
-// Each of several processes writes and reads all keys while entries are
-// evicted. Loaded contents must belong to the key.
+// Several processes write and read all keys at the same time while entries are
+// evicted. The contents that Load returns must belong to the key.
 TEST_F(DiskCacheTest, ProcessesShareIt) {
   constexpr int kProcesses = 4, kRounds = 300, kKeys = 20;
   options_.max_bytes = 30'000;
@@ -320,14 +325,14 @@ TEST_F(DiskCacheTest, ProcessesShareIt) {
       children.push_back(child);
       continue;
     }
-    // The processes start without a secret, so they also make the secret at the
-    // same time.
+    // There is no file of a secret yet, so the processes also race to make it.
     auto cache = DiskCache::Open(options_);
     if (!cache.ok()) ::_exit(2);
     int hits = 0;
     for (int i = 0; i < kRounds; ++i) {
-      // Each key is used twice in a row: a process that runs alone for a while
-      // comes back to a key only after its eviction.
+      // Each key is used twice in a row: otherwise a process that runs alone
+      // for a while would find no entry, since each is evicted before its next
+      // use.
       const int key = (i / 2 * 7 + p * 3) % kKeys;
       const auto found = (*cache)->Load(Key(key));
       if (found && *found != contents(key)) ::_exit(3);

@@ -13,8 +13,8 @@ using loops::Statement;
 using tensor::NodeId;
 using tensor::Opcode;
 
-// Fails to compile if a record gets another field. Write the field below if the
-// code generator reads it.
+// This function fails to compile if a record of the nest gets another field. If
+// the code generator reads the new field, Writer must write it.
 [[maybe_unused]] void AllFieldsAreKnown(const loops::LoopNest& nest,
                                         const loops::Phase& phase,
                                         const Statement& statement,
@@ -46,10 +46,10 @@ using tensor::Opcode;
                                 node8, node9] = node;
 }
 
-// Writes the parts of a nest as bytes. Every list follows its length, and every
-// record follows its tag, so that the bytes have one meaning only. Nodes are
-// numbered in the order in which statements use them, whatever their order in
-// the pool is.
+// Writes the parts of a nest as bytes. A length precedes every list, and a tag
+// every record, so that different nests never give the same bytes. Nodes are
+// numbered in the order in which statements use them, independently of their
+// order in the pool.
 class Writer {
  public:
   explicit Writer(const loops::LoopNest& nest) : nest_(nest) {}
@@ -202,7 +202,8 @@ class Writer {
     }
   }
 
-  // Writes a record of each node under the roots that has none yet.
+  // Writes a record of each node in the expressions of the roots, unless it was
+  // written before.
   void Define(std::span<const NodeId> roots) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, roots)) {
       if (!numbers_.emplace(id, numbers_.size()).second) continue;
@@ -211,8 +212,8 @@ class Writer {
       Number(static_cast<uint64_t>(node.opcode));
       Number(static_cast<uint64_t>(node.type));
       Number(node.buffer);
-      // An axis is identified by its node's number. Its immediate, the number
-      // of a name, is left out.
+      // The number of an axis's node identifies the axis. Its immediate is the
+      // number of a name, and names are left out.
       Number(node.opcode == Opcode::kAxis ? 0 : node.immediate);
       Number(static_cast<uint64_t>(node.range.low));
       Number(static_cast<uint64_t>(node.range.high));
@@ -228,8 +229,8 @@ class Writer {
 
   void Tag(char tag) { bytes_ += tag; }
 
-  // Writes seven bits per byte, lowest first; the highest bit says that more
-  // follow.
+  // Writes a number with seven bits per byte, lowest first. The highest bit of
+  // a byte is set if more bytes follow.
   void Number(uint64_t value) {
     for (; value > 127; value >>= 7)
       bytes_ += static_cast<char>((value & 127) | 128);

@@ -4,8 +4,8 @@
 //   std::string bytes = NestBytes(nest);
 //
 // The bytes contain all that the code generator reads, exactly, but no names.
-// Dispatches that differ in names only share their kernel. Not to be parsed.
-// Thread-safe.
+// Dispatches that differ only in names share their kernel. The bytes are not
+// meant to be parsed. Thread-safe.
 #ifndef EMBER_JIT_CACHE_NEST_BYTES_H_
 #define EMBER_JIT_CACHE_NEST_BYTES_H_
 

@@ -1,4 +1,4 @@
-// Tests that names do not change the bytes, and everything else does.
+// Tests that names do not change a nest's bytes, and that everything else does.
 #include "jit/cache/nest_bytes.h"
 
 #include <map>
@@ -16,7 +16,7 @@ std::string BytesOfText(const std::string& text) {
   return NestBytes(llvm_ir::ParseOrDie(text));
 }
 
-// Returns the text with the first `from` replaced.
+// Returns the text with the first occurrence of `from` replaced by `to`.
 std::string FirstReplaced(std::string text, const std::string& from,
                           const std::string& to) {
   const size_t at = text.find(from);
@@ -105,7 +105,8 @@ TEST(NestBytesTest, EveryOtherDifferenceShows) {
   }
 }
 
-// The code generator uses the ranges of values, so ranges change the bytes.
+// The code generator uses the known ranges of values, so a nest with other
+// ranges must have other bytes.
 TEST(NestBytesTest, FactsShow) {
   loops::LoopNest nest = llvm_ir::ParseOrDie(kNest);
   const std::string before = NestBytes(nest);
@@ -117,7 +118,8 @@ TEST(NestBytesTest, FactsShow) {
   EXPECT_NE(NestBytes(nest), refined);
 }
 
-// The index uses one of two axes with the same extent; the bytes say which one.
+// Two axes have the same extent. The bytes must distinguish which of them an
+// index uses.
 TEST(NestBytesTest, AxesAreTold) {
   const std::string text = R"(loops @f(%x: input f32[8, 8],
                                        %y: output f32[8, 8]) {
@@ -125,7 +127,7 @@ TEST(NestBytesTest, AxesAreTold) {
   })";
   EXPECT_NE(BytesOfText(text),
             BytesOfText(FirstReplaced(text, "%x[a, b]", "%x[b, a]")));
-  // The nest with other names has the same bytes.
+  // Renaming the axes does not change the bytes.
   EXPECT_EQ(BytesOfText(text),
             BytesOfText(loops::Replaced(loops::Replaced(text, "a < 8", "c < 8"),
                                         "[a, b]", "[c, b]")));

@@ -12,9 +12,10 @@ std::optional<std::string> Variable(const char* name) {
   return value;
 }
 
-// Returns a folder of the XDG base directories: that of the environment
-// variable, or the one below the home folder; empty if there is none. XDG says
-// to ignore relative paths in these variables.
+// Returns a base folder of the user by the XDG specification: the value of the
+// environment variable or, if that is not an absolute path, the folder below
+// the home folder. Empty if there is neither. XDG says to ignore relative
+// paths.
 std::string BaseFolder(const char* variable, const char* below_home) {
   const std::string given = Variable(variable).value_or("");
   if (given.starts_with('/')) return given;

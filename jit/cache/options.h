@@ -13,15 +13,15 @@
 namespace ember::jit {
 
 struct CacheOptions {
-  // The folder of the cache, which is made if it does not exist. Empty: no
-  // cache on disk.
+  // Path of the cache's folder, which is made if it does not exist. Empty:
+  // kernels are not cached on disk.
   std::string folder;
-  // The file of the secret that authenticates entries, made if it does not
-  // exist. This file is not in the cache's folder, so that a folder that was
-  // copied from elsewhere is useless.
+  // Path of the file with the secret that authenticates entries; it is made if
+  // it does not exist. The file is not in the cache's folder, so entries of a
+  // folder that was copied from another user or machine are not trusted.
   std::string secret_file;
-  // Largest number of bytes in the folder; beyond it the least recently used
-  // entries are removed.
+  // Largest number of bytes in the folder. If the entries exceed it, the least
+  // recently used are removed.
   int64_t max_bytes = int64_t{256} << 20;
 };
 

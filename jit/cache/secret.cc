@@ -12,8 +12,8 @@ std::optional<std::string> ReadSecret(const PrivateFolder& folder,
                                       const std::string& name) {
   auto secret = folder.Read(name, kSecretBytes, /*is_secret=*/true);
   if (secret && secret->size() != kSecretBytes) secret.reset();
-  // A file of zeros, which a power loss may leave, is no secret: it is easy to
-  // guess.
+  // A secret of zeros would be easy to guess. A power loss may leave such a
+  // file, so it counts as missing.
   if (secret && *secret == std::string(kSecretBytes, '\0')) secret.reset();
   return secret;
 }
@@ -30,12 +30,12 @@ StatusOr<std::string> ReadOrMakeSecret(const std::string& path) {
                          PrivateFolder::Open(path.substr(0, slash)));
   const std::string name = path.substr(slash + 1);
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
-  // If several processes need the secret at once, the first process to write
-  // the file decides on it.
+  // If several processes make a secret at once, the first to write the file
+  // wins, and the others then read its secret.
   EMBER_ASSIGN_OR_RETURN(const std::string made, RandomBytes(kSecretBytes));
   EMBER_RETURN_IF_ERROR(folder.Create(name, made));
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);
-  // If the file has contents that cannot be used, the file is replaced.
+  // The file exists but holds no valid secret, so it is replaced.
   EMBER_RETURN_IF_ERROR(
       folder.Replace(name, made, Durability::kSurvivesPowerLoss));
   if (auto secret = ReadSecret(folder, name)) return *std::move(secret);

@@ -15,7 +15,8 @@ namespace ember::jit {
 namespace {
 
 // Compiles the nest's prologue for this machine and runs it to pack the
-// constants. A prologue computes the same for every target.
+// constants. Prologues compute the same bytes on every target, so the result is
+// valid for the request's target too.
 StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
                                loops::LoopNest nest, Compiler& packer) {
   nest.phases.clear();
@@ -32,8 +33,8 @@ StatusOr<PackedConstants> Pack(const vm::KernelRequest& request,
   return packed;
 }
 
-// A compiler that returns code in the form of an image and does not load the
-// code, because it may be for another machine.
+// A compiler that returns code without loading it into this process, because
+// the code may be for another machine.
 class Unloaded final : public Compiler {
  public:
   explicit Unloaded(ObjectCompiler& compiler) : compiler_(compiler) {}

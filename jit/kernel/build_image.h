@@ -28,26 +28,29 @@ namespace ember::jit {
 struct ImageOptions {
   // The value of NestOptions::is_exact for the kernel.
   bool is_exact = false;
-  // The values of the fields of NestOptions with these names.
+  // The values of NestOptions::given_schedule and
+  // NestOptions::has_canonical_names.
   std::string given_schedule;
   bool has_canonical_names = false;
-  // A compiler for this machine, whatever the target is. The compiler packs the
-  // constants for which the kernel has its own layout, by compiling and running
-  // here the part of its loop nest that does so. Null: the constants are packed
-  // when the kernel is loaded. Used during the call.
+  // A compiler for this machine, whatever the target is. It compiles the part
+  // of the loop nest that brings constants into the kernel's own layout (the
+  // prologue), which then runs here. Null: the constants are packed when the
+  // kernel is loaded. Used during the call.
   Compiler* packer = nullptr;
 };
 
-// The contents of the image's packed buffers, in order.
+// The contents of the buffers into which the image's prologue packs constants,
+// in the order of those buffers.
 struct PackedConstants {
   std::vector<std::span<const uint8_t>> buffers;
   std::shared_ptr<const void> owner;  // an object that keeps the contents alive
 };
 
 // Builds a verified image. Only the text of request.target is used; this
-// machine does not matter. packed: if it is not null and there is a packer,
-// gets what the image's prologue would write; empty if there is no prologue, or
-// this machine could not run it. Errors are those of BuildKernel. Thread-safe.
+// machine does not matter. packed: if it is not null and options.packer is
+// given, gets the constants as the image's prologue would pack them; empty if
+// there is no prologue, or this machine could not run it. Errors are those of
+// BuildKernel. Thread-safe.
 StatusOr<vm::KernelImage> BuildImage(const vm::KernelRequest& request,
                                      ObjectCompiler& compiler,
                                      const ImageOptions& options,

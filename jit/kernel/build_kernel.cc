@@ -22,7 +22,8 @@
 namespace ember::jit {
 namespace {
 
-// Returns the ranges of the request's i8 constants.
+// Returns the range of values of each i8 constant among the request's inputs;
+// nullopt for other inputs.
 std::vector<std::optional<tensor::Interval>> RangesOf(
     const vm::KernelRequest& request, KeptConstants& kept) {
   std::vector<std::optional<tensor::Interval>> ranges(
@@ -35,7 +36,7 @@ std::vector<std::optional<tensor::Interval>> RangesOf(
   return ranges;
 }
 
-// Builds the nest, and adds its texts to the report. stores: as BuildKernel.
+// Builds the nest, and adds its texts to the report. stores: as in BuildKernel.
 StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
                                             const KernelOptions& options,
                                             PassLog& log, KernelStores* stores,
@@ -60,7 +61,7 @@ StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
   return nest;
 }
 
-// Makes the kernel of the definition with these packed constants.
+// Makes a kernel that uses these packed constants instead of packing its own.
 StatusOr<std::unique_ptr<vm::CpuKernel>> CreateWith(
     vm::CpuKernelDefinition definition, PackedBuffers packed) {
   definition.packed = std::move(packed.contents);
@@ -69,14 +70,16 @@ StatusOr<std::unique_ptr<vm::CpuKernel>> CreateWith(
 }
 
 // Makes the kernel with the packed constants of the file. If there is no such
-// file, makes the kernel and keeps its packed constants in the file. The memory
-// of packed constants then has pages of the file, which the system can drop.
+// file, makes the kernel and keeps its packed constants in the file. The packed
+// constants are then mapped pages of the file, which the system can drop if
+// memory is short.
 StatusOr<std::unique_ptr<vm::CpuKernel>> CreateKept(
     const vm::CpuKernelDefinition& definition, const std::string& path) {
   std::optional<PackedBuffers> packed = KeptConstants::Load(path);
   if (packed) {
     auto kernel = CreateWith(definition, *std::move(packed));
-    // A file with other sizes is replaced.
+    // If the file's contents have other sizes than the kernel needs, making the
+    // kernel fails and the file is replaced.
     if (kernel.ok()) return kernel;
   }
   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<vm::CpuKernel> kernel,
@@ -88,8 +91,8 @@ StatusOr<std::unique_ptr<vm::CpuKernel>> CreateKept(
   return kernel;
 }
 
-// Makes the kernel of the definition, whose nest is `nest`. stores: as
-// BuildKernel.
+// Makes the kernel of the definition, whose code was made of `nest`. stores: as
+// in BuildKernel.
 StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
     const vm::KernelRequest& request, const loops::LoopNest& nest,
     vm::CpuKernelDefinition definition, KernelStores* stores) {
@@ -114,8 +117,9 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnHost(
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
-// Loads the image on the request's device. loading: gets the milliseconds that
-// loading took; packing: those that packing the constants took.
+// Loads the image on the request's device. `loading` gets the milliseconds that
+// loading the code took, and `packing` the milliseconds that packing the
+// constants took.
 StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
     const vm::KernelRequest& request, vm::KernelImage image,
     std::string description, double& loading, double& packing) {
@@ -136,7 +140,8 @@ StatusOr<std::unique_ptr<vm::Kernel>> LaunchOnDevice(
   return std::unique_ptr<vm::Kernel>(std::move(kernel));
 }
 
-// Builds the kernel. log: says how passes are run, and gets those that ran.
+// Builds the kernel. `log` holds the options with which passes run, and gets
+// the passes that ran.
 StatusOr<std::unique_ptr<vm::Kernel>> BuildLogged(
     const vm::KernelRequest& request, Compiler& compiler,
     const KernelOptions& options, PassLog& log, KernelReport* report,

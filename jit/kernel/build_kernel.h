@@ -18,9 +18,8 @@
 
 namespace ember::jit {
 
-// Holds nests and packed constants that kernels of a process share, and what is
-// kept of constants on disk.
-// Thread-safe.
+// Holds what kernels of a process share: nests, packed constants, and the
+// constants that are kept on disk. Thread-safe.
 struct KernelStores {
   NestStore nests;
   PackedStore packed;

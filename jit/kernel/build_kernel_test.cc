@@ -35,8 +35,9 @@ Compiler& SharedCompiler() {
   return *compiler;
 }
 
-// The values of weights decide how they are multiplied on CPUs without VNNI;
-// results are exact in any case.
+// The largest magnitude of the weights decides how a CPU without VNNI
+// multiplies them: weights in -64..64 have a faster instruction. The results
+// must be exact for each magnitude.
 TEST(BuildKernel, LooksAtWeights) {
   const auto dispatch = tensor::Parse(R"(
     dispatch @product(%a: u8[12, 32], %b: i8[32, 16]) -> (%y: i32[12, 16]) {
@@ -71,8 +72,8 @@ TEST(BuildKernel, LooksAtWeights) {
   }
 }
 
-// Nests from the store are those that BuildNest makes, also for another
-// request with an equal dispatch.
+// A NestStore must return the nest that BuildNest makes, also if the nest was
+// built for another request with an equal dispatch.
 TEST(BuildKernel, NestsFromTheStoreAreEqual) {
   const SeedRange seeds = TestSeeds(100);
   NestStore store;
@@ -100,7 +101,8 @@ TEST(BuildKernel, NestsFromTheStoreAreEqual) {
   EXPECT_GT(built, static_cast<int>(seeds.end - seeds.begin) / 2);
 }
 
-// The parameters that a kernel takes with any value.
+// The parameters of the dispatch that stay open: the kernel accepts any value
+// of them.
 enum class Openness { kAll, kSome, kNone };
 
 TEST(BuildKernel, RandomDispatches) {
@@ -109,8 +111,9 @@ TEST(BuildKernel, RandomDispatches) {
   int built = 0;
   std::map<std::string, int> declined;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    // Results may overwrite operands. The default schedule replaces the random
-    // one, some of whose primitives round differently.
+    // These random cases may let results overwrite operands. The default
+    // schedule replaces the random one, because some random primitives round
+    // differently.
     schedule::RandomPair pair = schedule::MakeRandomPair(seed);
     pair.schedule = schedule::Schedule(pair.computation);
     const tensor::RandomCase& random = pair.random;

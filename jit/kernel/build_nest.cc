@@ -15,7 +15,8 @@
 namespace ember::jit {
 namespace {
 
-// Returns a build without a schedule.
+// Returns a build of the request's dispatch, parameters and constants that has
+// no schedule yet.
 NestBuild BuildOf(const vm::KernelRequest& request) {
   NestBuild build;
   build.dispatch = request.dispatch;
@@ -42,7 +43,7 @@ NestBuild BuildOf(const vm::KernelRequest& request,
   return build;
 }
 
-// Returns the texts that the runner kept: that of the schedule, and that of the
+// Takes two texts from the log of passes: that of the schedule, and that of the
 // nest after the last pass that ran.
 NestText TextOf(const PassLog& log) {
   constexpr std::string_view kSchedule = "schedule";
@@ -59,7 +60,8 @@ NestText TextOf(const PassLog& log) {
 
 void RestoreNames(const tensor::Dispatch& dispatch, loops::LoopNest& nest) {
   nest.name = dispatch.name;
-  // A specialised nest has no parameters.
+  // A nest that is specialised for values of its parameters has no parameters,
+  // so there are no names to restore.
   if (!nest.parameters.empty()) nest.parameters = dispatch.parameters;
   const size_t count = dispatch.input_count() + dispatch.output_count();
   std::set<std::string> taken;

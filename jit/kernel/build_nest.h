@@ -23,32 +23,33 @@ namespace ember::jit {
 struct NestOptions {
   // A schedule to replay instead of the default one; empty: the default one.
   std::string given_schedule;
-  // True if given_schedule names the stages and loops of the dispatch with
-  // canonical names (tensor/analysis/canonical_names.h). The nest has the
-  // dispatch's own names all the same.
+  // True if given_schedule uses canonical names of the dispatch's stages and
+  // loops (tensor/analysis/canonical_names.h). The nest has the dispatch's own
+  // names in either case.
   bool has_canonical_names = false;
   // True if the default schedule must keep rounding (ScheduleOptions).
   bool is_exact = false;
   // The value of ScheduleOptions::cpu.
   const CpuModel* cpu = nullptr;
-  // For each input of the dispatch, the range of the constant's values, if it
-  // is known. If the list is empty, no range is known. A constant with a known
-  // range is not read.
+  // ranges[i]: the range of the values of input i, if that is a constant and
+  // its range is known. An empty list means that no range is known. Constants
+  // with a known range are not read.
   std::vector<std::optional<tensor::Interval>> ranges;
-  // Says how passes are run, and gets those that ran. May be null.
+  // Holds the options with which passes run, and gets the passes that ran. May
+  // be null.
   PassLog* log = nullptr;
 };
 
-// Texts of the schedule and the nest for people.
+// Texts of the schedule and the loop nest, for people to read.
 struct NestText {
   std::string schedule, nest;
 };
 
-// Returns the request's computation, as its dispatch is written and for its
-// parameters and constants. Errors, with a reason of
-// jit/backend/decline_reasons.h: the dispatch is too large or too deep for
-// recursion, or index terms are too large for 64-bit arithmetic on them.
-// Thread-safe.
+// Returns the computation that schedules transform: the request's dispatch,
+// without any loop transformation, specialised for the request's parameters and
+// constants. Errors, with a reason of jit/backend/decline_reasons.h: the
+// dispatch is too large or too deep for recursion, or index terms are too large
+// for 64-bit arithmetic on them. Thread-safe.
 StatusOr<schedule::Computation> ComputationOf(const vm::KernelRequest& request);
 
 // Returns the verified nest of the request. text: if it is not null, gets the
@@ -60,8 +61,9 @@ StatusOr<loops::LoopNest> BuildNest(const vm::KernelRequest& request,
                                     const NestOptions& options, NestText* text,
                                     double* error_growth = nullptr);
 
-// Gives the nest of a dispatch with canonical names the dispatch's own names.
-// The nest's other buffers whose names are then taken get longer names.
+// Replaces the canonical names in the nest of a dispatch by the dispatch's own
+// names. A buffer of the nest that already has one of those names gets a longer
+// name.
 void RestoreNames(const tensor::Dispatch& dispatch, loops::LoopNest& nest);
 
 }  // namespace ember::jit

@@ -12,10 +12,11 @@
 namespace ember::jit {
 namespace {
 
-// Number of hexadecimal digits of the hash that the key keeps.
+// Number of hexadecimal digits of a key: the first 32 of a SHA-256 hash.
 constexpr size_t kKeyDigits = 32;
 
-// A dispatch with canonical names, and what the original request owned.
+// A dispatch with canonical names, together with the owner of the original
+// request's data.
 struct Owned {
   tensor::Dispatch dispatch;
   std::shared_ptr<const void> original;

@@ -20,8 +20,9 @@
 namespace ember::jit {
 
 // Returns the request with a copy of its dispatch whose names are canonical
-// (tensor/analysis/canonical_names.h). The result's owner keeps the copy alive,
-// and the request's owner. Kernels of both requests can be used for each other.
+// (tensor/analysis/canonical_names.h). The result's owner keeps the copy and
+// the original request's owner alive. A kernel of either request can run calls
+// of the other.
 vm::KernelRequest WithCanonicalNames(const vm::KernelRequest& request);
 
 // Returns the key of a request whose names are canonical.

@@ -72,7 +72,8 @@ TEST(ContentKey, NestsOfCanonicalRequestsDifferInNamesOnly) {
             std::ranges::count(canonical.nest, '\n'));
 }
 
-// A schedule with canonical names gives a nest with the dispatch's own names.
+// A schedule may be given with canonical names; the nest that it makes still
+// has the names of the dispatch.
 TEST(ContentKey, NestsOfCanonicalSchedulesHaveTheNamesOfTheDispatch) {
   const tensor::Dispatch sum = Parsed(R"(
     dispatch @d3_sum<N>(%x1: f32[N, 8], %x0: f32[8]) -> (%y: f32[N]) {

@@ -54,8 +54,8 @@ class CpuKernelTest : public ::testing::Test {
     return kernel.ok() ? *std::move(kernel) : nullptr;
   }
 
-  // Returns a description of where a kernel's results differ from the
-  // definition's; empty if they are equal.
+  // Compares the kernel's results with those of the definition. Returns a
+  // description of the first difference; empty if they are equal.
   std::string Difference(const vm::Kernel& kernel, ParallelRunner& runner) {
     auto expected = case_.MakeBuffers(), actual = case_.MakeBuffers();
     const Status wanted = tensor::Evaluate(case_.dispatch, case_.parameters,
@@ -104,7 +104,7 @@ TEST_F(CpuKernelTest, RunsAnyShapeOrOnlyItsOwn) {
 }
 
 // Kernels of one site for different shapes pack its constants in the same way,
-// so they share the copy. It lives as long as one of them.
+// so they share one packed copy. The copy lives as long as one of the kernels.
 TEST_F(CpuKernelTest, KernelsShareAPackedCopy) {
   KernelStores stores;
   const auto packed = [](const vm::Kernel& kernel) {
@@ -131,15 +131,16 @@ TEST_F(CpuKernelTest, KernelsShareAPackedCopy) {
   auto third = build({30});
   EXPECT_EQ(packed(*third), memory);
   EXPECT_EQ(Difference(*third, serial_), "");
-  // Other constants, though equal, have a copy of their own.
+  // Constants at another address get a packed copy of their own, even if their
+  // values are equal.
   auto others = case_.MakeBuffers();
   request_.constant_data = {{}, others[1], others[2]};
   const auto other = build({30});
   EXPECT_NE(packed(*other), memory);
 }
 
-// The constants of a mapped file are packed by one process and mapped by the
-// next ones, if the file has a folder for them.
+// One process packs the constants of a mapped file and keeps them in the file's
+// folder, if that exists; later processes map the packed constants.
 class KeptConstantsTest : public CpuKernelTest {
  protected:
   void SetUp() override {
@@ -166,8 +167,9 @@ class KeptConstantsTest : public CpuKernelTest {
     request_.constant_data = {{}, owned->bytes()};
   }
 
-  // Builds the kernel as a process of its own does, and checks its results if
-  // the constant is that of the case. Returns its packed constant.
+  // Builds the kernel with new stores, like a new process. Checks its results
+  // if the constant has the values for which the results were computed. Returns
+  // the kernel's packed constant.
   std::vector<uint8_t> Packed(bool is_of_case = true) {
     KernelStores stores;
     auto kernel = BuildKernel(request_, *compiler_, {}, nullptr, &stores);
@@ -182,7 +184,7 @@ class KeptConstantsTest : public CpuKernelTest {
     return {packed[0].begin(), packed[0].end()};
   }
 
-  // Returns the files of packed constants.
+  // Returns the files of packed constants in the folder.
   std::vector<std::filesystem::path> Files() {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder_))
@@ -190,7 +192,8 @@ class KeptConstantsTest : public CpuKernelTest {
     return files;
   }
 
-  // A product whose weight is large enough to be kept.
+  // A product whose weight is large enough that its packed copy is kept on
+  // disk.
   static constexpr std::string_view kBlocks = R"(
     dispatch @product<M>(%a: u8[M, 512], %b: i8[512, 256]) -> (%y: i32[M, 256]) {
       %y[i, j] = sum(k < 512) i32(%a[i, k]) * i32(%b[k, j])
@@ -198,7 +201,8 @@ class KeptConstantsTest : public CpuKernelTest {
 
   std::string path_, folder_;
   std::vector<std::vector<uint8_t>> buffers_;
-  bool is_mapped_ = false;  // True if the last packed constant is of a file.
+  // True if the constant that Packed() returned last is mapped from a file.
+  bool is_mapped_ = false;
 };
 
 TEST_F(KeptConstantsTest, WithoutAFolderNothingIsKept) {
@@ -234,8 +238,9 @@ TEST_F(KeptConstantsTest, DamagedFilesAreReplaced) {
   const std::string file = Files()[0].string();
   const StatusOr<std::string> whole = ReadFile(file);
   ASSERT_TRUE(whole.ok());
-  // The bytes behind the magic say when the file was written. If that was
-  // before the system started, the contents are verified.
+  // The eight bytes after the magic are part of the identity of the system's
+  // start. With another identity the file seems to be from before the start, so
+  // its contents are verified by their hash.
   std::string other = *whole;
   other.replace(8, 8, "somewhen");
   std::string wrong = other;
@@ -251,8 +256,8 @@ TEST_F(KeptConstantsTest, DamagedFilesAreReplaced) {
   }
 }
 
-// The range of the values of an i8 constant decides how it is multiplied. Other
-// processes take it from the folder.
+// The range of the values of an i8 constant, which decides how it is
+// multiplied, is written to the folder. Later processes read it there.
 TEST_F(KeptConstantsTest, RangesAreKept) {
   ASSERT_TRUE(PrivateFolder::Open(folder_).ok());
   for (uint8_t& byte : buffers_[1]) byte = static_cast<uint8_t>(byte % 8);
@@ -266,7 +271,7 @@ TEST_F(KeptConstantsTest, RangesAreKept) {
     StatusOr<std::string> text = ReadFile(folder_ + "/ranges");
     ASSERT_TRUE(text.ok());
     EXPECT_EQ(std::ranges::count(*text, '\n'), i < 2 ? 1 : 2);
-    // Lines that are not whole are ignored.
+    // The range is computed anew if its line in the file is cut off.
     if (i != 1) continue;
     const size_t cut = text->find(" -77");
     ASSERT_TRUE(WriteFileAtomically(folder_ + "/ranges",
@@ -275,8 +280,8 @@ TEST_F(KeptConstantsTest, RangesAreKept) {
   }
 }
 
-// In place, a call writes only what changes: the pages of all other rows may be
-// read-only.
+// When a call updates one row in place, it writes no other row: this test makes
+// the pages of all other rows read-only.
 TEST_F(CpuKernelTest, InPlaceOnlyTheNewRowIsWritten) {
   constexpr int64_t kRows = 5, kPast = 2, kColumns = 4096;
   Parse(R"(

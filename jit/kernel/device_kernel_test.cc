@@ -1,6 +1,7 @@
 // Compares kernels of devices with the definition of the dispatch: random
 // dispatches under random schedules, and through BuildKernel. The devices are
-// Vulkan's, and the emulated grid of CUDA or a GPU (jit/ptx/testing/device.h).
+// Vulkan's, and for CUDA a GPU or an emulated grid of threads
+// (jit/ptx/testing/device.h).
 //
 //   EMBER_SEEDS=1000 bazel run -c opt //jit/kernel:device_kernel_test
 #include "vm/runtime/kernels/device_kernel.h"
@@ -45,7 +46,8 @@ using schedule::RandomPair;
 using spirv::TestDevice;
 using ::testing::HasSubstr;
 
-// A kind of device in the test, and the function that makes code for it.
+// A kind of device that the test runs on, and the function that makes code for
+// it.
 struct Machine {
   const char* name;
   // returns null if this machine has no such device
@@ -102,8 +104,8 @@ std::vector<int64_t> Sizes(const std::vector<std::vector<uint8_t>>& buffers) {
   return sizes;
 }
 
-// Runs the pair on the machine. Returns an empty string, or a description of
-// the error.
+// Runs the pair of dispatch and schedule on the machine. Returns an empty
+// string, or a description of the error.
 std::string RunPair(const Machine& machine, const RandomPair& pair,
                     const loops::LoopNest& nest, Totals& totals) {
   vm::DeviceKernelDefinition definition;
@@ -139,8 +141,8 @@ std::string RunPair(const Machine& machine, const RandomPair& pair,
   return wrong;
 }
 
-// For each phase, the formulas of an image give at least the number of
-// iterations that is counted for the nest, and nearly always exactly that
+// The formulas of an image, which bound the iterations of each phase, give at
+// least the number that is counted in the nest, and nearly always exactly that
 // number.
 TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
   const SeedRange seeds = TestSeeds(150);
@@ -175,8 +177,8 @@ TEST(DeviceKernelTest, IterationsAreThoseOfTheNest) {
   EXPECT_GE(equal * 20, phases * 19);
 }
 
-// A kernel with open extents refuses calls with more iterations than the driver
-// runs; it runs other calls to the end.
+// A kernel with open parameters refuses a call whose loops have more iterations
+// than the driver runs. Other calls run completely.
 TEST(DeviceKernelTest, IterationsOfACall) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
   // Runs a nest that adds x's element once for each iteration of the loops.
@@ -207,8 +209,8 @@ TEST(DeviceKernelTest, IterationsOfACall) {
   constexpr char kOne[] = "for i < N { %y[t] += %x[0] }";
   EXPECT_EQ(run(kOne, 65534, 0), "65534");
   EXPECT_THAT(run(kOne, 65535, 0), refusal(65536));
-  // For m = 1, each iteration of the outer loop counts as three iterations, and
-  // the end of the outer loop as two.
+  // The ends of loops count as iterations, too: for m = 1, each iteration of
+  // the outer loop counts as three, and the end of the outer loop as two.
   constexpr char kTwo[] = "for i < N { for j < M { %y[t] += %x[0] } }";
   EXPECT_EQ(run(kTwo, 21844, 1), "21844");
   EXPECT_THAT(run(kTwo, 21845, 1), refusal(65537));
@@ -223,7 +225,8 @@ TEST_P(DeviceKernelRandomTest, Schedules) {
     const RandomPair pair = schedule::MakeRandomPair(seed);
     auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      // The reasons are checked by jit/schedule/testing:random_schedule_test.
+      // The test jit/schedule/testing:random_schedule_test checks why lowering
+      // or the verifier refuses a nest; here the nests are only counted.
       ++totals.declined["not lowered or verified"];
       continue;
     }
@@ -333,8 +336,8 @@ loops @packed(%w: input f32[6, 10], %x: input f32[10], %y: output f32[6]) {
   EXPECT_TRUE((*kernel)->Uses(2));
 }
 
-// A kernel that is too large for the device is declined as soon as that is
-// known.
+// A call whose extents exceed the device's limits is declined when it is
+// recorded, since they are not known earlier.
 TEST(DeviceKernelTest, LimitsOfTheDevice) {
   if (TestDevice() == nullptr) GTEST_SKIP() << spirv::kNoDevice;
   auto nest = loops::Parse(R"(

@@ -69,8 +69,8 @@ std::string CompareText(std::string_view text, int tier) {
   return Compare(random, tier, std::string(text));
 }
 
-// If the terms of an index wrap, the load must not reach another element: a pad
-// compares the index, not the address.
+// The terms of an index may wrap around 64 bits. The load must not reach
+// another element then: a pad compares the index, not the address.
 TEST(HostileKernels, IndexTermsThatWrap) {
   for (int tier : {1, 2}) {
     EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[4, 4]) -> (%y: f32[8, 16]) {
@@ -92,8 +92,8 @@ TEST(HostileKernels, IndexTermsThatWrap) {
   }
 }
 
-// Temporaries read as zeros where nothing was stored, even though later calls
-// reuse their memory.
+// Elements of temporaries that no stage stores to read as zeros, even though
+// later calls reuse the memory.
 TEST(HostileKernels, TemporariesStartAsZeros) {
   for (int tier : {1, 2}) {
     EXPECT_EQ(CompareText(R"(dispatch @d(%x: f32[64]) -> (%y: f32[128]) {
@@ -122,9 +122,10 @@ TEST(HostileKernels, LongChainsStayInterpreted) {
   }
 }
 
-// True if a stage's loops have too many iterations. Loops around a loop without
-// iterations count, since a kernel runs them. Sessions count iterations as work
-// (tensor/dispatch_cost.h), but these tests run without a session.
+// True if a stage has more iterations than a test can run. Extents of 0 count
+// as 1, since a kernel runs the loops around an empty loop. Sessions limit
+// iterations as work (tensor/dispatch_cost.h), but these tests run without a
+// session.
 bool HasManyIterations(const tensor::RandomCase& random) {
   constexpr double kMax = 1 << 26;
   const auto header =
@@ -144,15 +145,15 @@ bool HasManyIterations(const tensor::RandomCase& random) {
 TEST(HostileKernels, RandomDispatches) {
   const SeedRange seeds = TestSeeds(60);
   int kernels = 0;
-  // number of declined kernels; key: the reason
+  // number of declined kernels by the reason for declining
   std::map<std::string, int> declined;
   for (uint64_t seed = seeds.begin; seed < seeds.end && !HasFailure(); ++seed) {
     const tensor::HostileCase hostile = tensor::MakeHostileCase(seed);
     const std::string where = "replay: EMBER_SEED=" + std::to_string(seed) +
                               " bazel run //jit/kernel:hostile_test\n" +
                               tensor::Print(hostile.random.dispatch);
-    // Sessions evaluate the dispatch's header before they ask for a kernel, so
-    // dispatches whose header fails are left out.
+    // A session never asks for a kernel if evaluating the dispatch's header
+    // fails, so such dispatches are left out.
     if (!hostile.is_evaluable || HasManyIterations(hostile.random)) continue;
     for (int tier : {1, 2}) {
       const std::string reason = Compare(hostile.random, tier, where);

@@ -25,26 +25,27 @@ namespace ember::jit {
 namespace {
 
 constexpr std::string_view kFolderEnd = ".packed", kRanges = "/ranges";
-// Contents with fewer bytes are packed in microseconds.
+// Least number of bytes of contents that are kept on disk: smaller contents are
+// packed in microseconds.
 constexpr uint64_t kMinBytes = uint64_t{64} << 10;
 constexpr size_t kMaxBuffers = 256;
 constexpr uint64_t kAlignment = 64;
 
-// The first bytes of a file. The contents follow in the file's next page, each
-// at a multiple of 64 bytes.
+// The header at the begin of a file of packed constants. The contents begin at
+// byte kContents, each at a multiple of 64 bytes.
 struct Header {
   char magic[8] = {'E', 'm', 'b', 'P', 'a', 'c', 'k', '1'};
-  // The identity of the system's start during which the file was written or
-  // verified.
+  // Identity of the system's boot during which the file was written or
+  // verified: a file of the current boot need not be verified again.
   char boot[36] = {};
   uint32_t count = 0;
-  uint64_t hash = 0;  // hash of sizes and contents
+  uint64_t hash = 0;  // hash of `sizes` and of the contents
   uint64_t sizes[kMaxBuffers] = {};
 };
 constexpr uint64_t kContents = 4096;
 static_assert(sizeof(Header) <= kContents);
 
-// Returns the identity of the system's start; zeros if it is not known.
+// Reads the identity of the system's current boot; zeros if it is not known.
 void ReadBoot(char (&boot)[36]) {
   std::memset(boot, 0, sizeof boot);
   const StatusOr<std::string> text =
@@ -61,8 +62,8 @@ uint64_t HashOf(const Header& header,
   return hash;
 }
 
-// Returns the contents that the header describes; an empty list if the file has
-// another size.
+// Returns the contents that the header describes, as parts of `file`; an empty
+// list if the file's size does not fit the header.
 std::vector<std::span<const uint8_t>> ContentsOf(
     const Header& header, std::span<const uint8_t> file) {
   std::vector<std::span<const uint8_t>> contents;
@@ -77,11 +78,12 @@ std::vector<std::span<const uint8_t>> ContentsOf(
   return contents;
 }
 
-// Writes to the file that its contents were verified.
+// Records in the file that its contents were verified during the current boot.
 void MarkVerified(const std::string& path, const Header& header) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) return;
-  // If the write fails, the next process verifies the contents again.
+  // A failure of this write does no harm: the next process then verifies the
+  // contents again.
   const ssize_t written =
       ::pwrite(file, header.boot, sizeof header.boot, offsetof(Header, boot));
   static_cast<void>(written);
@@ -104,7 +106,8 @@ Status Write(const std::string& path, const Header& header,
     const size_t padding = RoundUp(bytes.size(), kAlignment) - bytes.size();
     EMBER_RETURN_IF_ERROR(writer.Write(std::string(padding, '\0')));
   }
-  // The hash protects against a loss of power, so no one waits for the disk.
+  // The file need not be flushed to the disk: if power fails, the hash shows
+  // that the contents are damaged.
   return writer.Commit(Durability::kSurvivesWriter);
 }
 
@@ -246,7 +249,8 @@ tensor::Interval KeptConstants::RangeOf(const vm::KernelRequest& request,
       ::open((folder + std::string(kRanges)).c_str(),
              O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return range;
-  // The system appends a line as a whole, also if other processes write.
+  // The line is written by one call: the system then appends it as a whole,
+  // even if other processes append lines too.
   const std::string line =
       Concat({ToHex(Sha256({module->identity})), " ", offset, " ", data.size(),
               " ", range.low, " ", range.high, " .\n"});
@@ -256,8 +260,9 @@ tensor::Interval KeptConstants::RangeOf(const vm::KernelRequest& request,
   return range;
 }
 
-// A line is the digest of the identity, offset, size, lowest and highest value,
-// and a dot. Other lines are ignored.
+// Reads the file of ranges. Each line holds the digest of the module's
+// identity, offset, size, lowest and highest value of a constant, and a dot.
+// Other lines are ignored.
 void KeptConstants::ReadRanges(Module& module) {
   const StatusOr<std::string> text =
       ReadFile(module.folder + std::string(kRanges));

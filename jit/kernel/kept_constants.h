@@ -17,7 +17,7 @@
 // module's file (inode, size, time of change), the offsets of the constants,
 // the text of the prologue, and the build of the JIT. Contents that were
 // written before the system started are verified by a hash when they are
-// loaded; then they are trusted until the system ends. A problem with a file or
+// loaded; then they are trusted until the next start. A problem with a file or
 // the folder is no error: constants are packed as without a folder.
 //
 // Several processes may use one folder. Thread-safe.
@@ -43,9 +43,9 @@ namespace ember::jit {
 
 class KeptConstants {
  public:
-  // Returns the path of the file for what the nest's prologue packs. Empty if
-  // nothing is kept: there is no folder, the constants are not those of one
-  // mapped file, or the nest has no prologue.
+  // Returns the path of the file that keeps the constants packed by the nest's
+  // prologue. Empty if nothing is kept: there is no folder, the constants are
+  // not those of one mapped file, or the nest has no prologue.
   std::string PathOf(const vm::KernelRequest& request,
                      const loops::LoopNest& nest);
 
@@ -59,30 +59,34 @@ class KeptConstants {
       const std::string& path,
       std::span<const std::span<const uint8_t>> contents);
 
-  // Returns the range of the values of the request's i8 constant. It is read
-  // from the constant at most once per process, and not at all if it is kept.
+  // Returns the range of the values of input number `input` of the request, an
+  // i8 constant. A range that is kept in the folder is not computed; any other
+  // is computed at most once per process.
   tensor::Interval RangeOf(const vm::KernelRequest& request, size_t input);
 
  private:
-  // The file of a module and its folder. An empty folder: nothing is kept.
+  // The file of a mapped module, and the folder where its packed constants are
+  // kept. If the folder's path is empty, nothing is kept.
   struct Module {
-    // Says if the mapping still exists.
+    // A weak reference to the module's mapping. It expires when the module is
+    // no longer mapped, and this entry is then stale.
     std::weak_ptr<const void> owner;
     FileMapping mapping;
     std::string folder;
     std::string identity;  // identity of the file
-    // Ranges by the offset and size of constants in the file.
+    // ranges of the values of constants, by offset and size of the constant in
+    // the file
     std::map<std::pair<uint64_t, size_t>, tensor::Interval> ranges;
   };
 
-  // Returns the module whose file has the data; null if there is none. mutex_
-  // must be held.
+  // Returns the module whose mapped file contains the data; null if there is
+  // none. mutex_ must be held.
   Module* ModuleOf(const vm::KernelRequest& request,
                    std::span<const uint8_t> data);
   static void ReadRanges(Module& module);
 
-  std::mutex mutex_;  // guards the next member
-  // The modules; the keys are the owners of requests.
+  std::mutex mutex_;  // guards modules_
+  // The mapped modules, by the address of the owner of requests.
   std::map<const void*, Module> modules_;
 };
 

@@ -45,7 +45,7 @@ bool Has(const std::string& target, Needs needs) {
   return false;
 }
 
-// Collects the needs of the primitives in the default schedule.
+// Adds up which hardware the primitives of the default schedule need.
 void CheckNeeds(const std::string& target, const tensor::Dispatch& dispatch,
                 const std::vector<int64_t>& parameters,
                 std::map<Needs, int>& used) {
@@ -89,7 +89,8 @@ TEST(DefaultSchedules, UseTheHardwareThatTargetsHave) {
       CheckNeeds(target, random.dispatch, random.parameters, used);
     }
   }
-  // Every kind of hardware is used somewhere.
+  // The test is complete only if each kind of hardware is needed by some
+  // schedule.
   for (const Needs needs :
        {Needs::kNothing, Needs::kInvocations, Needs::kDots, Needs::kMatrices}) {
     EXPECT_GT(used[needs], 0) << static_cast<int>(needs);

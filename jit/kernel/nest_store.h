@@ -1,5 +1,6 @@
 // The nests that a process has built, so that equal dispatches are scheduled
-// and proved once: those of the layers of a language model.
+// and proved once: the layers of a language model, for example, have equal
+// dispatches.
 //
 //   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest,
 //                          store.Build(request, {}, &error_growth));
@@ -31,18 +32,20 @@ class NestStore {
                                   double* error_growth);
 
  private:
-  // Largest number of instructions of the dispatches of all nests, whose nests
-  // take some tens of megabytes. When there are more, all nests are forgotten.
+  // Limit on the number of instructions of all stored dispatches together;
+  // their nests then take some tens of megabytes. When the limit is exceeded,
+  // the store is emptied.
   static constexpr size_t kMaxInstructions = size_t{1} << 16;
 
   struct Entry {
-    loops::LoopNest nest;  // The names in it are canonical.
+    loops::LoopNest nest;  // a nest with canonical names
     double error_growth = 1;
   };
 
-  std::mutex mutex_;  // guards the next members
+  std::mutex mutex_;  // guards the members below
   std::map<std::string, Entry> entries_;
-  size_t instructions_ = 0;  // number of instructions of all entries
+  // number of instructions of the dispatches of all entries
+  size_t instructions_ = 0;
 };
 
 }  // namespace ember::jit

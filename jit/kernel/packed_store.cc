@@ -28,7 +28,8 @@ void PackedStore::Add(const std::string& key, const PackedBuffers& packed) {
 std::string PackingKey(const vm::KernelRequest& request,
                        const loops::LoopNest& nest, uintptr_t base) {
   if (nest.prologue.empty()) return "";
-  // The rest of the nest depends on the shapes of calls, so it is left out.
+  // Only the prologue packs constants. The other phases depend on the shapes of
+  // calls, so they are left out of the key.
   loops::LoopNest prologue = nest;
   prologue.phases.clear();
   const std::string text = loops::ToText(prologue);

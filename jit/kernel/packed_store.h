@@ -1,6 +1,6 @@
 // The packed constants of the kernels of a process, so that kernels which pack
-// the same constants in the same way share one copy: those of a product for 1
-// row and for 128 rows.
+// the same constants in the same way share one copy: a product for 1 row and
+// the same product for 128 rows, for example.
 //
 //   const std::string key = PackingKey(request, nest);
 //   if (std::optional<PackedBuffers> packed = store.Find(key)) ...
@@ -25,7 +25,8 @@
 
 namespace ember::jit {
 
-// Contents of a kernel's packed buffers, in order, and what keeps them alive.
+// Contents of the buffers into which a kernel packed its constants, in order,
+// and an object that keeps them alive.
 struct PackedBuffers {
   std::vector<std::span<const uint8_t>> contents;
   std::shared_ptr<const void> owner;
@@ -42,15 +43,15 @@ class PackedStore {
     std::weak_ptr<const void> owner;
   };
 
-  std::mutex mutex_;  // guards the next member
+  std::mutex mutex_;  // guards entries_
   std::map<std::string, Entry> entries_;
 };
 
 // Returns a text that is equal for two requests if the prologues of their nests
 // write the same contents: the text of the prologue, and the addresses of the
-// request's constants, from which `base` is subtracted. Empty if the nest has
-// no prologue. The constants must not change as long as kernels with their
-// packed copies exist.
+// request's constants relative to `base`. Empty if the nest has no prologue.
+// The constants must not change as long as kernels with their packed copies
+// exist.
 std::string PackingKey(const vm::KernelRequest& request,
                        const loops::LoopNest& nest, uintptr_t base = 0);
 

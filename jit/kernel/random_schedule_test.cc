@@ -43,8 +43,8 @@ struct Totals {
   std::map<std::string, int64_t> declined;
 };
 
-// Runs the pair's kernel. Returns an empty string, or a description of the
-// error.
+// Runs the kernel of a random dispatch under its random schedule. Returns an
+// empty string, or a description of the error.
 std::string RunKernel(const RandomPair& pair, const loops::LoopNest& nest,
                       uint64_t seed, Totals& totals) {
   auto code = SharedCompiler().Compile(
@@ -72,8 +72,8 @@ std::string RunKernel(const RandomPair& pair, const loops::LoopNest& nest,
   return wrong;
 }
 
-// Builds and runs the pair. Returns an empty string, or a description of the
-// error. text: gets the nest's text.
+// Builds and runs the kernel of a random dispatch and schedule. Returns an
+// empty string, or a description of the error. text: gets the nest's text.
 std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
                   Totals& totals) {
   auto nest = schedule::Lower(pair.schedule);
@@ -83,7 +83,7 @@ std::string Check(const RandomPair& pair, uint64_t seed, std::string& text,
   }
   text = loops::ToText(*nest);
   if (!loops::Verify(*nest).ok()) {
-    // Only counts nests that the verifier refuses.
+    // Nests that the verifier refuses are only counted.
     // jit/schedule/testing:random_schedule_test checks why it refuses them.
     ++totals.declined["not verified"];
     return "";

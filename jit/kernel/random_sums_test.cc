@@ -48,7 +48,8 @@ class Maker {
       case 0:
         term += " * " + term;
         break;
-      // The term is multiplied by an input that is indexed by some of the axes.
+      // The term is multiplied by a second input, which is indexed by some of
+      // the axes of the sum and of the results.
       case 1: {
         std::vector<size_t> some;
         for (size_t a : All()) {
@@ -107,7 +108,8 @@ class Maker {
       axis.name = (axis.is_reduction ? "k" : "i") + std::to_string(i);
       int64_t& left = axis.is_reduction ? terms : results;
       const bool is_last = i + 1 == reductions || i + 1 == reductions + others;
-      // Extents are distributed so that both short and long axes occur.
+      // Extents are drawn on a logarithmic scale, so that both short and long
+      // axes occur.
       axis.extent =
           is_last ? left
                   : std::min<int64_t>(
@@ -208,8 +210,8 @@ TEST(RandomSumsTest, WithinTheBound) {
       ++compared;
       for (size_t i = 0; i < found.size(); ++i) {
         const double exact = expected[i];
-        // The reference is rounded to f32 as well, so the bound is that of a
-        // sum with one more term.
+        // The reference is itself a sum that was rounded to f32, so the bound
+        // for one more term is used.
         const double bound =
             tensor::SumErrorBound(sum.terms + 1, DType::kF32, exact);
         const double error = std::fabs(static_cast<double>(found[i]) - exact);

@@ -29,7 +29,8 @@ namespace {
 struct Counts {
   int fine = 0;
   int phases = 0;
-  // number of phases of one task without invocation loops
+  // number of phases that run on one invocation only: they have one task and no
+  // invocation loops
   int serial_phases = 0;
   std::map<std::string, int> refused;
 };

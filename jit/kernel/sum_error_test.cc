@@ -39,16 +39,17 @@ namespace {
 // memory together with other programs.
 constexpr int64_t kMaxElements = int64_t{160} << 20;
 
-// The terms of a sum, and their layout in memory. In the text, N is the length
-// of the sum and C the number of columns. If there are two axes, the length is
-// a product with 10.
+// The terms of a sum, and their layout in memory. In `text`, N is the length of
+// the sum and C the number of columns, which are summed separately. Sums over
+// two axes have one axis of extent 10.
 struct Layout {
   const char* name;
   const char* text;
   bool has_two_axes = false;
-  // the C * C results are sums of products of two inputs
+  // true if the dispatch has C * C results, each a sum of products of elements
+  // of two inputs
   bool is_matrix = false;
-  bool is_square = false;  // the terms are squares of elements
+  bool is_square = false;  // true if the terms are squares of elements
   // Returns the number of the element that is term k of column c.
   int64_t (*element)(int64_t k, int64_t c, int64_t length, int64_t columns);
 };
@@ -59,8 +60,8 @@ int64_t Along(int64_t k, int64_t c, int64_t length, int64_t) {
 int64_t Across(int64_t k, int64_t c, int64_t, int64_t columns) {
   return k * columns + c;
 }
-// Returns the number of an element in a layout in which ten terms are
-// contiguous; the other axis of the sum is outside the columns.
+// Returns the index of an element in a layout [N / 10, C, 10]: ten terms of a
+// column are contiguous, and the other axis of the sum is the outermost.
 int64_t Around(int64_t k, int64_t c, int64_t, int64_t columns) {
   return (k / 10 * columns + c) * 10 + k % 10;
 }
@@ -122,10 +123,10 @@ struct Case {
   }
 };
 
-// Returns a random number of the kind `values`. All numbers of a kind have the
-// same sign, and the element type represents them exactly.
+// Returns a random value of the kind `values`. All values have the same sign,
+// and the element type represents each exactly.
 double Draw(std::mt19937_64& random, Values values) {
-  // a number from 0 to just below 1
+  // a random number from 0 to just below 1
   const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
   if (values == Values::kNear125) return 125.0 + 2 * unit - 1;
   return 1e-3 * std::exp2(20 * unit - 10);
@@ -169,16 +170,16 @@ class Data {
           static_cast<long double>(result_[r]) - exact_[r]));
       const double relative = error / static_cast<double>(exact_[r]) /
                               tensor::UnitRoundoff(case_.type);
-      // This negated comparison is also true for a NaN, which then becomes the
-      // largest error.
+      // The negated comparison makes a NaN the largest error.
       if (!(relative <= most)) most = relative;
     }
     return most;
   }
 
  private:
-  // Returns the exact sum for a result. This also adds up the rounding errors
-  // of the additions (Neumaier).
+  // Returns the exact sum for a result, by Neumaier's compensated summation:
+  // the rounding errors of the additions are summed separately and added at the
+  // end.
   long double Exact(size_t result) const {
     const auto r = static_cast<int64_t>(result);
     const int64_t left = case_.layout->is_matrix ? r / case_.columns : r;
@@ -226,8 +227,8 @@ tensor::Dispatch DispatchOf(const Case& c) {
   return *std::move(dispatch);
 }
 
-// Returns the error of the case on the executor, or nothing if the executor
-// declines.
+// Returns the largest error of the case's sums on the executor, or nothing if
+// the executor declines the dispatch.
 template <typename T>
 std::optional<double> ErrorOf(const DispatchExecutor& executor, const Case& c,
                               const tensor::Dispatch& dispatch, Data<T>& data) {
@@ -248,8 +249,9 @@ int64_t LongestSum() {
 // True if there is enough time and memory to run the case `c`.
 bool IsTried(const Case& c) {
   const int64_t elements = c.columns * c.length * c.inputs();
-  // True for cases that are tried at larger sizes, because errors show in them:
-  // a sum of f32 that adds a million numbers near 125 one by one is wrong.
+  // True for the cases that show errors best, which are therefore tried at
+  // larger sizes: adding a million f32 numbers near 125 one by one gives a
+  // wrong sum.
   const bool is_telling = c.columns == 16 && !c.layout->is_matrix &&
                           c.values == Values::kNear125 && c.type == DType::kF32;
   const int64_t most = Prints()     ? kMaxElements
@@ -272,7 +274,8 @@ struct Row {
   double worst = 0;
 };
 
-// Checks all lengths of one layout, number of columns and kind of values.
+// Checks sums of all lengths in one layout, with one number of columns and one
+// kind of values.
 template <typename T>
 void CheckLengths(const Layout& layout, DType type, int64_t columns,
                   Values values) {
@@ -298,8 +301,8 @@ void CheckLengths(const Layout& layout, DType type, int64_t columns,
       char text[32] = " |        -";
       if (error) {
         std::snprintf(text, sizeof(text), " | %8.2f", *error);
-        // The root of a norm, and the square of its result, add some rounding
-        // errors to the sum's.
+        // In this layout the result is the square of a norm: the root and the
+        // square add rounding errors to those of the sum.
         const double more =
             std::string_view(layout.name) == "norm along" ? 4 : 0;
         EXPECT_LE(*error, bound + more);
@@ -332,7 +335,8 @@ TEST(SumErrorTest, WithinTheBound) {
     CheckLengths<float>(layout, DType::kF32, 16, Values::kWide);
     if (Prints()) CheckLengths<float>(layout, DType::kF32, 64, Values::kWide);
   }
-  // An executor that declines everything would not be tested at all.
+  // Each executor must have computed at least one sum; an executor that
+  // declines all of them was not tested.
   for (const DispatchExecutor& executor : DispatchExecutorsHere())
     EXPECT_TRUE(HaveRun().contains(executor.name)) << executor.name;
 }
@@ -342,8 +346,8 @@ TEST(SumErrorTest, OfF64) {
     CheckLengths<double>(layout, DType::kF64, 16, Values::kNear125);
 }
 
-// A sum with infinite or NaN terms has the same result as plain addition of its
-// terms, on every executor.
+// A sum with infinite or NaN terms has the result that adding the terms one
+// after the other has, on every executor.
 TEST(SumErrorTest, WhatIsNotFinite) {
   constexpr float kInfinity = HUGE_VALF;
   struct Special {
@@ -359,8 +363,8 @@ TEST(SumErrorTest, WhatIsNotFinite) {
       const tensor::Dispatch dispatch = DispatchOf(c);
       std::vector<float> x(static_cast<size_t>(c.columns * c.length), 1.0f);
       std::vector<float> y(16);
-      // The special values are terms 5 and 50013 of each sum. Depending on the
-      // layout, they are in the same lane or in two lanes.
+      // Terms 5 and 50013 of each sum are infinite or NaN. Depending on the
+      // layout, one vector lane or two different lanes add them.
       for (int64_t column = 0; column < 16; ++column) {
         for (const auto& [k, value] :
              {std::pair(int64_t{5}, special.a), {int64_t{50013}, special.b}}) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kHeader = "ember schedules 1";
 constexpr size_t kKeyDigits = 32;
-// Largest number of bytes of a line and of steps of a schedule.
+// Limits against hostile texts: bytes of a line, and steps of one schedule.
 constexpr size_t kMaxLine = 4096;
 constexpr size_t kMaxSteps = 4096;
 
@@ -25,8 +25,8 @@ class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
 
-  // Returns the next line without the spaces around it; nullopt at the end.
-  // Lines without other characters are skipped.
+  // Returns the next line that is not blank, without the spaces around it;
+  // nullopt at the end of the text.
   std::optional<std::string_view> Next() {
     while (!rest_.empty()) {
       std::string_view line = rest_.substr(0, rest_.find('\n'));

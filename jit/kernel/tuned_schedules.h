@@ -39,24 +39,27 @@ struct TunedSchedule {
   std::string target;
   double ratio = 1;
   double seconds = 0;
-  std::string name;   // the dispatch's name, for people
+  // name of the dispatch in the model that it was tuned for, for people to read
+  std::string name;
   std::string steps;  // one per line
 };
 
-// Largest number of bytes of a text.
+// Largest number of bytes of a text that Parse accepts.
 inline constexpr size_t kMaxTunedBytes = size_t{64} << 20;
 
 class TunedSchedules {
  public:
-  // Errors: InvalidArgument with the number of the line.
+  // Parses the text. Errors: InvalidArgument with the number of the line that
+  // is wrong.
   static StatusOr<TunedSchedules> Parse(std::string_view text);
-  // Returns the text, sorted by key and target.
+  // Returns the text of all schedules, sorted by key and target.
   std::string Print() const;
 
-  // Adds a schedule. The faster one is kept where there are two.
+  // Adds a schedule. If there already is one for the same dispatch and target,
+  // the faster one is kept.
   void Add(TunedSchedule schedule);
-  // Returns the schedule for a dispatch on a target, or null. The number of
-  // cores does not matter.
+  // Returns the schedule for a dispatch on a target, or null. Targets that
+  // differ only in their number of cores are the same.
   const TunedSchedule* Find(std::string_view key,
                             std::string_view target) const;
 
@@ -68,7 +71,8 @@ class TunedSchedules {
   }
 
  private:
-  // Keys are the dispatch's key and the part of the target that matters.
+  // Schedules by the dispatch's key and the target's text without its number of
+  // cores.
   std::map<std::pair<std::string, std::string>, TunedSchedule, std::less<>>
       schedules_;
 };

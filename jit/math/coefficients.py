@@ -127,8 +127,8 @@ def main():
         polynomial("Atan", kind, degree, 0, mp.mpf("0.1717"), *odd(mp.atan))
     for kind, degree in (("F32", 3), ("F64", 7)):
         polynomial("Sinh", kind, degree, 0, 1, *odd(mp.sinh))
-    # The error function for |x| < 0.9 is erf(x) = x + x P(x^2). Otherwise erfc(x) = 2^(x P(x)).
-    # Both polynomials have the same degree.
+    # f32: for |x| < 0.9, erf(x) = x + x P(x^2); otherwise erfc(x) = 2^(x P(x)). Both polynomials
+    # have the same degree, so that one evaluation serves both.
     polynomial("Erf", "F32", 5, 0, mp.mpf("0.9")**2,
                lambda t: mp.erf(mp.sqrt(t)) / mp.sqrt(t) - 1,
                lambda t: mp.sqrt(t) / mp.erf(mp.sqrt(t)))
@@ -138,7 +138,8 @@ def main():
     polynomial("Erf", "F64", 13, 0, 1,
                lambda t: mp.erf(mp.sqrt(t)) / mp.sqrt(t) - 1,
                lambda t: mp.sqrt(t) / mp.erf(mp.sqrt(t)))
-    # The complement of the error function on [1, 6]: erfc(x) = exp(-x^2) P((x - 3) / (x + 3)).
+    # f64: the complement of the error function on [1, 6] is erfc(x) = exp(-x^2) P((x - 3) / (x +
+    # 3)).
     polynomial("Erfc", "F64", 17, -mp.mpf(1) / 2, mp.mpf(1) / 3,
                lambda u: mp.erfc(3 * (1 + u) / (1 - u)) *
                mp.exp((3 * (1 + u) / (1 - u))**2),
@@ -149,7 +150,8 @@ def main():
     parts("HalfPiPartsF32", mp.pi / 2, (14, 14, 14, 24))
     parts("PiPartsF64", mp.pi, (26, 27, 27, 53))
     parts("HalfPiPartsF64", mp.pi / 2, (26, 26, 26, 53))
-    # The factor 2 / (3 ln 2), for powers.
+    # The constant 2 / (3 ln 2) converts the series of the logarithm in power.cc to base 2. It is
+    # split into parts.
     parts("RatioToLog2PartsF32", 2 / (3 * mp.log(2)), (12, 24))
     parts("RatioToLog2PartsF64", 2 / (3 * mp.log(2)), (26, 53))
     print(TAIL)

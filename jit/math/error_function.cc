@@ -6,11 +6,11 @@
 namespace ember::jit {
 namespace {
 
-// Returns erf x: for |x| < 0.9 x + x P(x^2), else 1 - 2^(|x| P(|x|)). Both
-// polynomials have the same degree, so one evaluation is enough, with
-// coefficients chosen at run time.
+// Returns erf x: x + x P(x^2) for |x| < 0.9, otherwise 1 - 2^(|x| P(|x|)) with
+// the sign of x. Both polynomials have the same degree, so one evaluation is
+// enough, with coefficients chosen at run time.
 Term ErfF32(Term x) {
-  // Larger x have the same result, which rounds to 1.
+  // For |x| above 4 the result rounds to 1, so |x| is limited to 4.
   const Term a = AtMost(Absolute(x), 4);
   const Term is_near = a < 0.9;
   const Term position = Select(is_near, a * a, a);
@@ -25,8 +25,8 @@ Term ErfF32(Term x) {
   return WithSign(result, x);
 }
 
-// Returns erf x: for |x| < 1 x + x P(x^2); else 1 - erfc|x|, where erfc a =
-// e^(-a^2) P((a - 3) / (a + 3)).
+// Returns erf x: x + x P(x^2) for |x| < 1; otherwise 1 - erfc|x| with the sign
+// of x, where erfc a = e^(-a^2) P((a - 3) / (a + 3)).
 Term ErfF64(Term x) {
   const Term a = Absolute(x);
   const Term z = x * x;

@@ -20,8 +20,8 @@ bool IsTranscendental(Opcode opcode) {
   }
 }
 
-// Returns the expansion of a function of f32 or f64. If the function has one
-// operand, b is a.
+// Returns the expansion of a function of f32 or f64. For a function of one
+// operand, b is the same as a and is not used.
 Term ExpandFloat(Opcode opcode, Term a, Term b) {
   switch (opcode) {
     case Opcode::kExp:

@@ -30,13 +30,13 @@ namespace ember::jit {
   row(Asinh) row(Acosh) row(Atanh) row(Erf) row(Power) row(Atan2)
 // clang-format on
 
-// True if ExpandMath replaces the instruction on operands of the type:
-// transcendental functions and powers.
+// True if ExpandMath can replace the instruction with operands of this type.
+// This is the case for transcendental functions and powers.
 bool IsExpanded(tensor::Opcode opcode, DType type);
 
-// Returns an expression that has the instruction's value and contains no
-// instruction for which IsExpanded holds. IsExpanded must hold for the
-// operands.
+// Returns an expression that computes the instruction's value and contains no
+// instruction that ExpandMath would replace. IsExpanded(opcode, type) must be
+// true, where `type` is the operands' type.
 tensor::NodeId ExpandMath(tensor::ExpressionPool& pool, tensor::Opcode opcode,
                           DType type, std::span<const tensor::NodeId> operands);
 

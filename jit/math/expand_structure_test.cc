@@ -60,7 +60,7 @@ TEST(Expand, PowersOfIntegersAreThoseOfTheSemantics) {
   }
 }
 
-// --- The instructions that expansions consist of. ---
+// --- the instructions of which expansions consist ---
 
 template <typename Function>
 void ForEachOpcode(Function&& function) {
@@ -79,8 +79,8 @@ TEST(Expand, UsesOnlyInstructionsThatRemain) {
           EXPECT_FALSE(expansion.Uses(other)) << Name(opcode) << Name(other);
         }
       });
-      // An expansion must not contain mod and rem, for which LLVM would call
-      // functions of a library.
+      // Expansions must not contain mod and rem of floats: LLVM would compile
+      // them to calls of library functions.
       EXPECT_FALSE(expansion.Uses(Opcode::kModulo)) << Name(opcode);
       EXPECT_FALSE(expansion.Uses(Opcode::kRemainder)) << Name(opcode);
     }

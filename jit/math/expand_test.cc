@@ -30,10 +30,11 @@ namespace {
 using tensor::Opcode;
 
 uint64_t seed = 1;
-// number of points in a binade of f32; f64 has eight times as many binades
+// number of points per binade (interval from a power of 2 to the next) of f32;
+// f64 has eight times as many binades
 int points_per_binade = 12;
-// n: functions of one operand are also tested at every n-th f32; 0: they are
-// not
+// If this is n > 0, functions of one operand are also tested at every n-th
+// number of f32.
 uint64_t every = 0;
 
 // --- The functions and the bounds of their errors. ---
@@ -48,7 +49,8 @@ struct UnaryCase {
   Bounds bounds;  // largest errors, in ULP
   double (*f32)(double);
   long double (*f64)(long double);
-  // Largest magnitude of arguments for which the bounds hold.
+  // Largest magnitude of arguments for which the bounds hold; larger ones are
+  // tested otherwise.
   double f32_range = INFINITY;
   double f64_range = INFINITY;
 };
@@ -171,8 +173,8 @@ TEST(Expand, BinaryErrorsAreWithinTheBounds) {
   }
 }
 
-// Powers with constant exponents have their own formulas, with the same special
-// values.
+// Powers whose exponent is a constant such as 2 or 0.5 have formulas of their
+// own. They must give the same special values as the general formula.
 TEST(Expand, PowersOfConstantExponents) {
   for (double exponent : {0.0, 1.0, 2.0, 3.0, 4.0, -1.0, 0.5, -2.0, 2.5}) {
     const float y = static_cast<float>(exponent);
@@ -190,7 +192,7 @@ TEST(Expand, PowersOfConstantExponents) {
       1);
 }
 
-// --- Sines of arguments that are too large to be reduced exactly. ---
+// --- sines and cosines of arguments too large for an exact reduction ---
 
 template <typename T>
 void ExpectWithinOne(Opcode opcode) {
@@ -225,7 +227,8 @@ TEST(Expand, ResultsThatNeverExceedOne) {
 
 // --- Floats of 16 bits. ---
 
-// The bound is half an ULP for the rounding plus the error of the f32 function.
+// A function of f16 or bf16 is computed in f32 and rounded once, so the bound
+// is half an ULP for the rounding plus the error of the f32 function.
 TEST(Expand, NarrowFloatsRoundOnce) {
   for (DType type : {DType::kF16, DType::kBF16}) {
     const int digits = type == DType::kF16 ? 11 : 8;
@@ -242,8 +245,8 @@ TEST(Expand, NarrowFloatsRoundOnce) {
             tensor::BitsToDouble(tensor::DoubleToBits(expected, type), type);
         if (found == rounded || (std::isnan(found) && std::isnan(rounded)))
           continue;
-        // If the two floats next to the exact value are about equally near, the
-        // result may be either of them.
+        // If the exact value is nearly in the middle of two floats, either of
+        // them is a right result.
         ASSERT_TRUE(std::isfinite(found) && std::isfinite(expected)) << x;
         const int exponent =
             std::max(std::ilogb(expected) - digits + 1, lowest);

@@ -13,8 +13,8 @@ namespace ember::jit {
 namespace {
 
 struct Reduced {
-  // Biased exponent n + bias in the low bits; the bits above are zeros up to
-  // the exponent's place.
+  // The biased exponent n + bias is in the low bits. The bits above them, up to
+  // those of the float's exponent, are zeros.
   Term bits;
   Term r;
   Term rest;  // the part of r that was lost when r was rounded
@@ -32,12 +32,13 @@ Reduced ReduceByLog2(Term x, int bias) {
   return {AsBits(sum), r, (high - r) - low};
 }
 
-// Returns e^r - 1 - r: the series from r^2 / 2 on.
+// Returns e^r - 1 - r, by the terms of the series from r^2 / 2 on.
 Term Curve(Term r) {
   return r * r * Polynomial(r, Pick(r, kExpm1F32, kExpm1F64));
 }
 
-// Returns the power of 2 whose biased exponent is in the low bits.
+// Returns the power of 2 whose biased exponent is in the low bits of
+// `biased_exponent`.
 Term PowerOfTwo(Term biased_exponent, Term x) {
   return AsFloat(biased_exponent << FormatOf(x).mantissa_bits);
 }
@@ -77,8 +78,9 @@ Term Exp2OfSmall(Term x) {
   return power * PowerOfTwo(AsBits(sum), x);
 }
 
-// Returns e^x - 1 as 2^n (r + s) + (2^n - 1). The largest terms are added
-// first.
+// Returns e^x - 1 for x from -80 to 80, by the formula 2^n (r + s) + (2^n - 1)
+// with s = e^r - 1 - r. The largest terms are added first, so that the sum
+// loses little by rounding.
 Term Expm1OfSmall(Term x) {
   const Reduced reduced = ReduceByLog2(x, FormatOf(x).bias);
   const Term power = PowerOfTwo(reduced.bits, x);

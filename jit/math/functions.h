@@ -22,20 +22,22 @@ Term Expm1OfSmall(Term x);
 // Functions that logarithm.cc defines:
 Term ExpandLog(Term x);
 Term ExpandLog1p(Term x);
-// The form x = m * 2^exponent of a number, with m from `low` to 2 `low`. x must
-// be positive and normal, and `low` between 1/2 and 1.
+// A positive normal number x as the product m * 2^exponent, with m from `low`
+// (between 1/2 and 1) to 2 `low`.
 struct Mantissa {
   Term m;
-  Term exponent;  // the exponent as a float
-  // The biased exponent of x, in the bits in which a float has its exponent.
+  Term exponent;  // the exponent, as a float
+  // the exponent with the float's bias added, in those bits in which a float
+  // has its exponent
   Term exponent_bits;
 };
 Mantissa SplitMantissa(Term x, double low, Term exponent_bias);
-// Returns the exponent_bias of SplitMantissa for an x that Normalize has not
-// scaled.
+// Returns the argument `exponent_bias` with which SplitMantissa splits a number
+// that Normalize has not scaled.
 double ExponentBias(Term x);
-// Gives a number as a normal number: x itself, or x * 2^mantissa_bits if x is
-// subnormal. Also gives the exponent bias to use with that number.
+// A normal number to use instead of a number x that may be subnormal: x itself,
+// or x * 2^mantissa_bits if x is subnormal. exponent_bias is the argument with
+// which SplitMantissa corrects the scaling.
 struct Normalized {
   Term x;
   Term exponent_bias;

@@ -9,13 +9,14 @@ namespace ember::jit {
 namespace {
 
 constexpr double kLog2 = 0x1.62e42fefa39efp-1;
-// For numbers above this one, a + sqrt(a^2 + 1) rounds to 2 a, and a * a could
-// overflow.
+// If a is larger than this number, a + sqrt(a^2 + 1) rounds to 2 a. Such a are
+// treated separately, because a * a could overflow.
 constexpr double kLarge = 0x1p60;
 
 }  // namespace
 
-// Returns sinh x: for |x| < 1 x + x^3 P(x^2), else (e^|x| - e^-|x|) / 2.
+// Returns sinh x: x + x^3 P(x^2) for |x| < 1, otherwise (e^|x| - e^-|x|) / 2
+// with the sign of x.
 Term ExpandSinh(Term x) {
   const Term a = Absolute(x);
   const Term z = x * x;
@@ -29,9 +30,10 @@ Term ExpandCosh(Term x) {
   return half + 0.25 / half;
 }
 
-// Returns tanh x = q = e / (e + 2) with e = exp(2 |x|) - 1. (With exp(-2 |x|),
-// errors of e would count twice where the result is near 1.) For smaller e, e /
-// 2 - q e / 2 is more exact, because the rounding of e + 2 matters less in it.
+// Returns tanh x = q = e / (e + 2) with e = exp(2 |x|) - 1, with the sign of x.
+// (The formula with exp(-2 |x|) would count errors of e twice where the result
+// is near 1.) If e < 1, the equal e / 2 - q e / 2 is used, where the rounding
+// of e + 2 matters less.
 Term ExpandTanh(Term x) {
   const Term a = Absolute(x);
   const Term e = Expm1OfSmall(AtMost(a + a, Pick(x, 20, 44)));

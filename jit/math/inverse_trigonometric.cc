@@ -8,18 +8,18 @@ namespace {
 
 constexpr double kPi = 0x1.921fb54442d18p1;
 
-// Returns the part of `multiple` * pi that is lost when the product is rounded
-// to the type of x.
+// Returns the rounding error of multiple * pi in the type of x: the exact
+// product minus the rounded one.
 double LostOf(Term x, double multiple) {
-  // the difference between the number pi and kPi
+  // pi minus kPi
   constexpr double kLostF64 = 0x1.1a62633145c07p-53;
   const double exact = multiple * kPi;
   return x.is_f32() ? exact - static_cast<double>(static_cast<float>(exact))
                     : multiple * kLostF64;
 }
 
-// A constant multiple of pi, chosen at run time: the rounded value, and the
-// part that is lost by rounding.
+// A multiple of pi that a kernel chooses at run time between constants: the
+// rounded value, and its rounding error.
 struct Multiple {
   Term high;
   Term low;
@@ -71,8 +71,9 @@ Term ExpandAsin(Term x) {
   return WithSign(Select(arc.is_large, large, arc.value), x);
 }
 
-// Returns acos x = pi / 2 - asin x; for large |x| 2 asin(...), or pi minus
-// that.
+// Returns acos x = pi / 2 - asin x. If |x| is large, the identity of
+// ReducedArcSine gives 2 asin sqrt((1 - |x|) / 2) for positive x, and pi minus
+// that for negative x.
 Term ExpandAcos(Term x) {
   const ArcSine arc = ReducedArcSine(Absolute(x));
   const Term magnitude = Select(arc.is_large, arc.value * 2.0, -arc.value);
@@ -94,15 +95,16 @@ Term ExpandAtan(Term x) {
   return WithSign(ArcTangent(dividend / divisor, base), x);
 }
 
-// Returns atan2(y, x). First computes the angle in a half quadrant from the
-// smaller and the larger of |x| and |y|, and then reflects it.
+// Returns atan2(y, x). First computes the angle between the larger of |x| and
+// |y| and the hypotenuse, from 0 to pi / 4, and then reflects it into the right
+// octant.
 Term ExpandAtan2(Term y, Term x) {
   const Term height = Absolute(y), width = Absolute(x);
   const Term is_steep = width < height;
   const Term smaller = Select(is_steep, width, height);
   const Term larger = Select(is_steep, height, width);
-  // The quotients 0 / 0 and infinity / infinity are replaced, because atan2 of
-  // such operands is defined.
+  // For equal magnitudes the quotient is 0 or 1 by definition: 0 / 0 and
+  // infinity / infinity would give NaN.
   const Term q =
       Select(smaller == larger, Select(larger == 0.0, 0.0, larger.Number(1)),
              smaller / larger);
@@ -110,7 +112,7 @@ Term ExpandAtan2(Term y, Term x) {
   const Term t = Select(is_medium, (q - 1.0) / (q + 1.0), q);
   const Term angle = ArcTangent(
       t, Choose(is_medium, MultipleOfPi(x, 0.25), MultipleOfPi(x, 0)));
-  // true if x is negative, also for x = -0
+  // True if the sign bit of x is set: x is negative or -0.
   const Term is_behind = SignOf(x) != AsBits(x).Bits(0);
   const Multiple flat =
       Choose(is_behind, MultipleOfPi(x, 1), MultipleOfPi(x, 0));

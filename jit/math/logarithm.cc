@@ -13,12 +13,12 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Lower end of the mantissas. The polynomial of f32 is fitted to f from -1/3 to
-// 1/3, that of f64 to m from sqrt(1/2) to sqrt(2).
+// Returns the lower end of the mantissas m = 1 + f. The polynomial of f32 is
+// fitted to f from -1/3 to 1/3, and that of f64 to m from sqrt(1/2) to sqrt(2).
 double LowestMantissa(Term x) { return Pick(x, 2.0 / 3, std::sqrt(0.5)); }
 
-// Returns log(1 + f) - f. f32 uses a polynomial in f. f64 uses one in s = f /
-// (2 + f), which is much shorter there.
+// Returns log(1 + f) - f, for f32 by a polynomial in f. For f64 a polynomial in
+// s = f / (2 + f) is used, which needs far fewer terms.
 Term LogLessArgument(Term f) {
   if (f.is_f32()) {
     const Term square = f * f;
@@ -34,9 +34,10 @@ Term AddExponent(Term f, Term y, Term k) {
   return k * log2[0] + (f + (y + k * log2[1]));
 }
 
-// Returns `result` for positive finite x, and otherwise the special values:
-// infinity and NaN are their own logarithms, and 0 and negative numbers have no
-// real one. offset is 1 for log1p.
+// Returns `result` for positive finite x, and otherwise the function's special
+// values: infinity for infinity, -infinity for 0, NaN for negative numbers and
+// NaN. offset: 0 for log x; 1 for log1p x, whose special values are those of
+// log(x + 1).
 Term WithSpecialValues(Term x, Term result, double offset) {
   return Select(-offset < x, Select(x < kInfinity, result, x),
                 Select(x == -offset, -kInfinity, x.Number(kNan)));
@@ -66,7 +67,9 @@ Mantissa SplitMantissa(Term x, double low, Term exponent_bias) {
   const uint64_t one_bits = tensor::DoubleToBits(1, x.type());
   const Term shifted =
       Binary(tensor::Opcode::kAdd, bits, bits.Bits(one_bits - low_bits));
-  // The low bits of 2^mantissa_bits + exponent are the biased exponent.
+  // In the float 2^mantissa_bits + e, the low bits of the mantissa are the
+  // integer e. So inserting the biased exponent as those bits converts it to a
+  // float.
   const uint64_t magic =
       tensor::DoubleToBits(std::ldexp(1.0, format.mantissa_bits), x.type());
   const Term exponent =
@@ -85,16 +88,17 @@ Term ExpandLog(Term x) {
   return WithSpecialValues(x, result, 0);
 }
 
-// Returns log1p x, the logarithm of u = 1 + x. The part of 1 + x that is lost
-// by rounding is scaled like the mantissa of u and added to f.
+// Returns log1p x, the logarithm of u = 1 + x. The rounding error of u is
+// scaled like u's mantissa m and added to f = m - 1.
 Term ExpandLog1p(Term x) {
   const FloatFormat& format = FormatOf(x);
   const Term u = x + 1.0;
   const Term lost = x - (u - 1.0);
   const Mantissa split =
       SplitMantissa(u, LowestMantissa(x), x.Number(ExponentBias(x)));
-  // Computes the scale 2^(1-k). For the largest k the scale is 0, not infinite.
-  // This is right, because for such a large u no part was lost by rounding.
+  // The scale is 2^(1-k), where k is u's exponent. For the largest k it becomes
+  // 0 instead of a subnormal number, which does no harm: for such a large u no
+  // part was lost by rounding.
   const uint64_t two_bits = tensor::DoubleToBits(2, x.type());
   const uint64_t bias_bits = static_cast<uint64_t>(format.bias)
                              << format.mantissa_bits;

@@ -17,19 +17,21 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Sum {
-  Term high;  // has only the upper half of the type's bits
+  // The larger part; only the upper half of the type's bits are used, so that
+  // products are exact.
+  Term high;
   Term low;
 };
 
-// Returns log2 of a positive finite number: with s = (m - 1) / (m + 1) and z =
-// s^2, log m = 2/3 s (3 + z + z^2 P(z)).
+// Returns log2 of a positive finite number x = m * 2^exponent. With s = (m - 1)
+// / (m + 1) and z = s^2, the formula is log m = 2/3 s (3 + z + z^2 P(z)).
 Sum Log2(Term x) {
   const Normalized normalized = Normalize(x);
   const auto [m, exponent, unused] =
       SplitMantissa(normalized.x, std::sqrt(0.5), normalized.exponent_bias);
   const Term f = m - 1.0;
-  // The divisor m + 1 is held in two parts, because it needs one bit more than
-  // the type has.
+  // The divisor m + 1 needs one bit more than the type has, so it is held as a
+  // sum of two numbers.
   const Term divisor = m + 1.0;
   const Term divisor_high = UpperHalf(divisor);
   const Term divisor_low = m - (divisor_high - 1.0);
@@ -44,7 +46,8 @@ Sum Log2(Term x) {
                     s_low * (s_high + s);
   const Term sum_high = UpperHalf((z_high + 3.0) + rest);
   const Term sum_low = rest - ((sum_high - 3.0) - z_high);
-  // Computes s * sum, and then 2 / (3 ln 2) times that product.
+  // The logarithm is s * sum * 2 / (3 ln 2) + exponent. These lines compute the
+  // product s * sum first, as a sum of two numbers.
   const Term product = s_high * sum_high;
   const Term product_rest = s_low * sum_high + sum_low * s;
   const Term high = UpperHalf(product + product_rest);
@@ -57,7 +60,8 @@ Sum Log2(Term x) {
   return {log_high, scaled_low - ((log_high - exponent) - scaled_high)};
 }
 
-// Returns 2^(high + low); 0 or infinite beyond the range of the type.
+// Returns 2^(high + low). The result is 0 or infinite if it is out of the
+// type's range.
 Term Exp2(Term high, Term low) {
   const FloatFormat& format = FormatOf(high);
   const double bound = Pick(high, 160, 1100);
@@ -65,8 +69,8 @@ Term Exp2(Term high, Term low) {
   const Term bounded = AtMost(AtLeast(high + low, -bound), bound);
   const Term sum = bounded + magic;
   const Term n = sum - magic;
-  // If the exponent was limited to the bounds, the result is 0 or infinite for
-  // any r that is not too small.
+  // If the exponent was cut to the bound, r may be any number. The result is
+  // then 0 or infinite, unless r is very small, so r is limited.
   const Term r = AtLeast((high - n) + low, -1);
   const Term power = 1.0 + r * Polynomial(r, Pick(r, kExp2F32, kExp2F64));
   const Term bits = AsBits(sum);
@@ -76,11 +80,12 @@ Term Exp2(Term high, Term low) {
          AsFloat(other << format.mantissa_bits);
 }
 
-// Returns |x|^y for y other than 0. Does not propagate a NaN in x.
+// Returns |x|^y for y other than 0, also if x is zero or infinite. If x is NaN,
+// the result is not meaningful.
 Term PowerOfMagnitude(Term magnitude, Term y) {
   const Sum log = Log2(magnitude);
-  // For exponents beyond this bound every power is 0 or infinite, except powers
-  // of 1.
+  // An exponent beyond this bound gives the same as the bound: 0 or infinity,
+  // except that powers of 1 are 1.
   const double bound = Pick(y, 0x1p32, 0x1p64);
   const Term exponent = AtMost(AtLeast(y, -bound), bound);
   const Term y_high = UpperHalf(exponent);
@@ -105,7 +110,8 @@ std::optional<Term> PowerOfConstant(Term x, Term y) {
   if (exponent == 3) return x * x * x;
   if (exponent == 4) return (x * x) * (x * x);
   if (exponent == -1) return 1.0 / x;
-  // sqrt with other special values: -0 gives 0, and -infinity gives infinity
+  // The power is sqrt(x) except for two special values: -0 gives 0, and
+  // -infinity gives infinity.
   if (exponent == 0.5) {
     return Select(x == -kInfinity, kInfinity, Sqrt(x + 0.0));
   }
@@ -128,7 +134,7 @@ Term ExpandPower(Term x, Term y) {
   return Select((y == 0.0) | (x == 1.0), 1.0, or_nan);
 }
 
-// Returns an integer power by squaring, with one step for each bit of the
+// Returns an integer power by repeated squaring, one step for each bit of the
 // exponent.
 Term ExpandIntegerPower(Term x, Term y) {
   using tensor::Opcode;
@@ -142,7 +148,8 @@ Term ExpandIntegerPower(Term x, Term y) {
     if (i + 1 < steps) square = square * square;
   }
   if (!IsSigned(x.type())) return result;
-  // For negative y the power is 1 / x^|y|, which is not 0 only if x is 1 or -1.
+  // A power with negative y is the integer part of 1 / x^|y|, which is other
+  // than 0 only if x is 1 or -1.
   const Term minus_one = x.Bits(tensor::IntegerToBits(-1, x.type()));
   const Term is_odd = (y & 1) != zero;
   const Term of_minus_one = Select(is_odd, x, one);

@@ -27,8 +27,8 @@ class Term {
   DType type() const { return (*pool_)[id_].type; }
   bool is_f32() const { return type() == DType::kF32; }
 
-  // Returns a constant of this value's type, from a number or from its lowest
-  // bits.
+  // Return a constant of this term's type: Number() from a number, Bits() from
+  // the bits of its value.
   Term Number(double number) const;
   Term Bits(uint64_t bits) const;
 
@@ -101,36 +101,41 @@ Term Polynomial(Term x, std::span<const double> coefficients);
 
 // --- the bits of floats ---
 
-// The parts of the bits of f32 and f64 that the formulas need.
+// Masks and sizes of the parts of a float of f32 or f64.
 struct FloatFormat {
   DType bits;         // the unsigned integer type of the float's width
   int mantissa_bits;  // number of bits of the mantissa: 23, 52
   int bias;           // bias of the exponent: 127, 1023
   uint64_t sign;
   uint64_t mantissa;  // mask of the mantissa
-  // Mask of the upper half of the precision and of all bits above it; products
-  // of two values masked with it are exact.
+  // Mask that keeps the upper half of the mantissa's bits, exponent and sign.
+  // Products of two numbers that were masked with it are exact.
   uint64_t upper;
-  // The number 1.5 * 2^mantissa_bits: x + magic - magic rounds x to an integer,
-  // and the low bits of x + magic hold that integer.
+  // The number 1.5 * 2^mantissa_bits. Adding it to x and subtracting it again
+  // rounds x to an integer; the low bits of the sum x + integer_magic hold that
+  // integer.
   double integer_magic;
   double smallest_normal;
 };
 const FloatFormat& FormatOf(DType type);
 inline const FloatFormat& FormatOf(Term x) { return FormatOf(x.type()); }
 
-Term AsBits(Term x);      // returns the bits of a float as an unsigned integer
+// returns a float's bits as an unsigned integer of the same width
+Term AsBits(Term x);
 Term AsFloat(Term bits);  // returns the float that has these bits
-// Returns x without the lower half of its bits: rounded towards zero.
+// Returns x without the lower half of its mantissa's bits, and thus rounded
+// towards zero.
 Term UpperHalf(Term x);
-Term SignOf(Term x);  // returns only the sign bit, as unsigned integer
+// returns the sign bit of x as an unsigned integer, with all other bits 0
+Term SignOf(Term x);
 // returns x, negated if `sign` (from SignOf) is set
 Term FlipSign(Term x, Term sign);
 // Returns the magnitude with the sign of x. The magnitude must not have the
 // opposite sign of x.
 Term WithSign(Term magnitude, Term x);
 
-// Returns one of two arrays, chosen by the type of x.
+// Returns one of two arrays of coefficients: f32 if x has the type f32,
+// otherwise f64.
 template <size_t m, size_t n>
 std::span<const double> Pick(Term x, const double (&f32)[m],
                              const double (&f64)[n]) {

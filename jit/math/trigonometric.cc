@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kPi = 0x1.921fb54442d18p1;
 
-// A difference from which products are subtracted one by one, while the
-// rounding errors are collected.
+// A number from which products are subtracted one after the other. The rounding
+// errors of the subtractions are collected and added at the end.
 class Difference {
  public:
   explicit Difference(Term start) : value_(start), lost_(start) {}
@@ -31,8 +31,8 @@ class Difference {
     value_ = next;
   }
 
-  // Returns the difference minus the last product. The order of the operations
-  // keeps the sign of -0.
+  // Returns the difference after subtracting a last product and adding the
+  // collected errors. The order of the operations keeps the sign of -0.
   Term Finish(Term last_product) const {
     return value_ - (last_product - lost_);
   }
@@ -43,13 +43,13 @@ class Difference {
   bool loses_ = false;
 };
 
-// Returns x - n * (the sum of four parts), limited to `bound`. Only arguments
-// beyond the documented range exceed the bound.
+// Returns x - n * (parts[0] + ... + parts[3]), limited to the interval from
+// -bound to bound. Only arguments beyond the documented range reach the limits.
 Term SubtractMultiple(Term x, Term n, std::span<const double> parts,
                       double bound) {
   Difference rest(x);
   if (x.is_f32()) {
-    // adding this number rounds n to a multiple of 2^10
+    // Adding and subtracting this number rounds n to a multiple of 2^10.
     constexpr double kMagic = 0x1.8p33;
     const Term high = (n + kMagic) - kMagic;
     const Term low = n - high;
@@ -67,21 +67,21 @@ Term SubtractMultiple(Term x, Term n, std::span<const double> parts,
   return AtMost(AtLeast(rest.Finish(n * parts[3]), -bound), bound);
 }
 
-// Returns a sign bit: the lowest bit of the integer in a sum with a magic
-// number.
+// Returns a sign bit that is set if n is odd. `sum` is n plus a magic number,
+// so n's lowest bit is the lowest bit of sum.
 Term ParityAsSign(Term sum) {
   return AsBits(sum) << (FormatOf(sum).bits == DType::kU32 ? 31 : 63);
 }
 
-// Returns r + c0 r^3 + c1 r^5 + ... The first coefficient is added separately:
-// near pi / 2 it matters most, and so it is rounded once less.
+// Returns r + c0 r^3 + c1 r^5 + ... The term with c0 is added last, because
+// near pi / 2 it is the largest and should be rounded only once.
 Term OddSeries(Term r, std::span<const double> coefficients) {
   const Term z = r * r;
   const Term rest = Polynomial(z, coefficients.subspan(1));
   return r + r * (z * coefficients[0] + (z * z) * rest);
 }
 
-// end of the range of r to which the polynomial is fitted
+// The polynomial is fitted to r from -kSinBound to kSinBound.
 constexpr double kSinBound = 1.68;
 
 Term SinOfReduced(Term r) { return OddSeries(r, Pick(r, kSinF32, kSinF64)); }
@@ -96,14 +96,15 @@ Term ExpandSin(Term x) {
   return Select(x == 0.0, x, FlipSign(SinOfReduced(r), ParityAsSign(sum)));
 }
 
-// Returns cos x by cos(pi (k + 1/2) + r) = (-1)^(k+1) sin r. The magic number
-// adds the 1 of k + 1.
+// Returns cos x by the identity cos(pi (k + 1/2) + r) = (-1)^(k+1) sin r. The
+// magic number is larger by 1, so that the parity of k + 1 can be read from the
+// sum.
 Term ExpandCos(Term x) {
   const double magic = FormatOf(x).integer_magic + 1;
   const Term sum = (x * (1 / kPi) - 0.5) + magic;
   const Term n = (sum - magic) + 0.5;
-  // The parts of pi / 2 have one bit less, because half-integers need one bit
-  // more than integers.
+  // Here n is a multiple of 1/2, which has one bit more than an integer. So the
+  // parts of pi / 2 have one bit less, and the products stay exact.
   const Term r = SubtractMultiple(
       x, n * 2.0, Pick(x, kHalfPiPartsF32, kHalfPiPartsF64), kSinBound);
   return FlipSign(SinOfReduced(r), ParityAsSign(sum));

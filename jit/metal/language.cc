@@ -29,7 +29,8 @@ Status Refuse(const loops::LoopNest& nest, const Statement& statement) {
   return RefuseDoubles(nest, statement);
 }
 
-// The index 30 of the last argument is kParametersIndex.
+// The argument with the attribute buffer(30) holds the parameters: 30 is
+// kParametersIndex.
 constexpr Language kMsl = {
     .operations = {.narrow_integers = true,
                    .bool_casts = true,
@@ -46,7 +47,8 @@ constexpr Language kMsl = {
               .u32 = "uint",
               .u64 = "ulong",
               .f32 = "float",
-              // MSL has no doubles: Refuse declines nests with them.
+              // MSL has no double. This type is never printed, because Refuse
+              // declines nests with doubles.
               .f64 = "double",
               .size = "size_t"},
     .literals = {.u32 = "${value}u",
@@ -81,7 +83,8 @@ constexpr Language kMsl = {
     .invocation = {.heading = "if ((int)local_id.x < $end)",
                    .first = "const $type $name = local_id.x;"},
     .first_invocation = "local_id.x == 0",
-    // Invocations may also share what is in the device's memory.
+    // The barrier also orders accesses to the device's memory, because
+    // invocations may share buffers there.
     .barrier =
         "threadgroup_barrier(mem_flags::mem_threadgroup | "
         "mem_flags::mem_device);",
@@ -121,8 +124,9 @@ static_assert(c_like::IsComplete(kMsl));
 
 const Language kLanguage = kMsl;
 
-// Expressions are computed as they are written. The first failed check of a
-// command is recorded (CheckRecord of vm/format/device_abi.h).
+// The pragma forbids the compiler to contract a * b + c to an FMA, so that
+// expressions round as they are written. The function records the first check
+// of a command that fails (CheckRecord of vm/format/device_abi.h).
 const std::string_view kPrelude = R"(#include <metal_stdlib>
 using namespace metal;
 #pragma METAL fp contract(off)

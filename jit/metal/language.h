@@ -7,7 +7,7 @@
 // its offset; buffer kParametersIndex holds the parameters and the number of
 // the first task, 8 bytes each. Programs must be compiled without fast math.
 //
-// Constants. Source: the Metal Shading Language Specification.
+// The tables are constants. Source: the Metal Shading Language Specification.
 #ifndef EMBER_JIT_METAL_LANGUAGE_H_
 #define EMBER_JIT_METAL_LANGUAGE_H_
 
@@ -19,10 +19,12 @@ namespace ember::jit::metal {
 
 extern const c_like::Language kLanguage;
 
-// The begin of a program: its options, and functions that kernels call.
+// The text at the begin of each program: compiler options and the functions
+// that kernels call.
 extern const std::string_view kPrelude;
 
-// Number of the buffer with the parameters, the last one that Metal has.
+// Index of the buffer that holds the parameters; it is the highest index that
+// Metal allows.
 inline constexpr int kParametersIndex = 30;
 
 }  // namespace ember::jit::metal

@@ -8,7 +8,8 @@
 namespace ember::jit::metal {
 namespace {
 
-// Checks that the bindings of all phases precede the parameters.
+// Checks that no phase has so many bindings that they reach kParametersIndex,
+// the index of the parameters.
 Status CheckBindings(const gpu::DeviceCode& code) {
   for (const auto* phases : {&code.prologue, &code.phases}) {
     for (const gpu::PhaseCode& phase : *phases) {

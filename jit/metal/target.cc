@@ -8,7 +8,7 @@
 namespace ember::jit::metal {
 namespace {
 
-// Bytes of which each buffer in the threadgroup's memory begins at a multiple.
+// Alignment in bytes of each buffer in the threadgroup's memory.
 constexpr int64_t kSharedAlignment = 16;
 
 }  // namespace

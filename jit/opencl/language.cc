@@ -13,8 +13,9 @@ using c_like::Language;
 using loops::LoopKind;
 using loops::Statement;
 
-// Expressions are computed as they are written. The first failed check of a
-// command is recorded (CheckRecord of vm/format/device_abi.h).
+// The pragma forbids the compiler to contract a * b + c to an FMA, so that
+// expressions round as they are written. The function records the first check
+// of a command that fails (CheckRecord of vm/format/device_abi.h).
 #define EMBER_PRELUDE                                                          \
   "#pragma OPENCL FP_CONTRACT OFF\n"                                           \
   "\n"                                                                         \
@@ -32,7 +33,7 @@ constexpr std::string_view kPreludeOfDoubles =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" EMBER_PRELUDE;
 #undef EMBER_PRELUDE
 
-// --- statements that this table has no forms for
+// --- statements that OpenCL C cannot express and that are declined
 
 Status Refuse(const loops::LoopNest&, const Statement& statement) {
   if (statement.kind != Statement::Kind::kFor) return OkStatus();
@@ -108,7 +109,8 @@ constexpr Language TableWith(decltype(Language::refuse) refuse) {
       .invocation = {.heading = "if (get_local_id(0) < $end)",
                      .first = "const $type $name = get_local_id(0);"},
       .first_invocation = "get_local_id(0) == 0",
-      // Invocations may also share what is in the device's memory.
+      // The barrier also orders accesses to the device's memory, because
+      // invocations may share buffers there.
       .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
       .kernel =
           {.heading = "kernel __attribute__((reqd_work_group_size($invocations,"

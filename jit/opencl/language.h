@@ -3,7 +3,7 @@
 //
 //   c_like::PrintPhase(LanguageFor(target), nest, nest.phases[0], "phase0");
 //
-// Constants.
+// The tables are constants.
 #ifndef EMBER_JIT_OPENCL_LANGUAGE_H_
 #define EMBER_JIT_OPENCL_LANGUAGE_H_
 
@@ -16,7 +16,8 @@ namespace ember::jit::opencl {
 
 const c_like::Language& LanguageFor(const Target& target);
 
-// Returns the begin of a program: its options, and functions that kernels call.
+// Returns the text at the begin of each program: compiler options and the
+// functions that kernels call.
 std::string_view PreludeFor(const Target& target);
 
 }  // namespace ember::jit::opencl

@@ -18,7 +18,8 @@
 
 namespace ember::jit::opencl {
 
-// The nest must be verified. log: gets the passes that ran; may be null.
+// Emits the program of a verified nest. log: gets the passes that ran; may be
+// null.
 StatusOr<gpu::DeviceCode> EmitProgram(const loops::LoopNest& nest,
                                       const Target& target,
                                       PassLog* log = nullptr);

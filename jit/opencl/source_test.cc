@@ -1,6 +1,6 @@
-// Tests the shared printer with the device nests of GPU kernels: OpenCL C of
-// default schedules and of a nest, which a compiler of OpenCL C must accept if
-// there is one, and the names of what is refused.
+// Tests the shared printer with the device nests of GPU kernels: the OpenCL C
+// of default schedules and of nests, which clang must accept if it is
+// installed, and the reasons for which nests are declined.
 #include "jit/opencl/source.h"
 
 #include <unistd.h>
@@ -104,7 +104,8 @@ bool HasCompiler() {
   return has_it;
 }
 
-// Returns the compiler's messages about the file; empty if it accepts the file.
+// Compiles the OpenCL C in `file`. Returns the compiler's messages; empty if it
+// accepts the text.
 std::string Messages(const std::string& file) {
   const std::string path =
       Concat({::testing::TempDir(), "/ember_opencl_", getpid()});
@@ -135,15 +136,17 @@ TEST(OpenCl, PrintsKernelsOfDefaultSchedules) {
   }
 }
 
-// Without this test, a command line that checks nothing would accept all.
+// The compiler must refuse wrong code; otherwise the tests would pass with a
+// command that checks nothing.
 TEST(OpenCl, CompilerRefusesWrongCode) {
   if (!HasCompiler()) GTEST_SKIP() << "no compiler of OpenCL C: clang-19";
   EXPECT_THAT(Messages("kernel void f(global float *x) { y[0] = 1; }\n"),
               HasSubstr("undeclared identifier 'y'"));
 }
 
-// The first invocation stores what is outside of loops over invocations, and
-// computes it. Registers of invocations have no index for them.
+// Statements outside of loops over invocations are executed by the first
+// invocation alone. A buffer of registers has no index for the invocation,
+// since each invocation has its own copy.
 TEST(OpenCl, IsReadable) {
   const StatusOr<std::string> file = OfNest(R"(
 loops @product(%x: input f32[49, 512], %w: input f32[512, 64],
@@ -194,8 +197,8 @@ void phase0(global const uchar *restrict a0, const ulong o0, global const uchar 
   }
 }
 
-// Checks record their failure, and leave their block instead of the function,
-// because other invocations may wait at a barrier.
+// A failed check is recorded. The invocation then leaves the block of the check
+// but not the kernel, because other invocations may wait for it at a barrier.
 TEST(OpenCl, RecordsFailedChecks) {
   const StatusOr<std::string> file = OfNest(R"(
 loops @looked_up(%x: input f32[8], %i: input i64[128], %y: output f32[128]) {
@@ -217,8 +220,8 @@ loops @looked_up(%x: input f32[8], %i: input i64[128], %y: output f32[128]) {
   }
 }
 
-// Buffers of tasks that the workgroup's memory does not hold have a slice for
-// each workgroup.
+// A buffer of a task that is too large for the workgroup's memory is in the
+// device's memory, where each workgroup has a slice.
 TEST(OpenCl, HasSlices) {
   const StatusOr<std::string> file = OfNest(R"(
 loops @large<N>(%x: input f32[N, 4], %y: output f32[N, 4]) {

@@ -8,7 +8,7 @@
 namespace ember::jit::opencl {
 namespace {
 
-// Bytes of which each buffer in the workgroup's memory begins at a multiple.
+// Alignment in bytes of each buffer in the workgroup's memory.
 constexpr int64_t kSharedAlignment = 16;
 
 }  // namespace

@@ -7,10 +7,12 @@
 namespace ember::jit {
 namespace {
 
-// Largest number of boxes that are tried: each is compared with all others.
+// Largest number of boxes that StoresEveryElement compares, because it compares
+// each with all others.
 constexpr size_t kMaxBoxes = 64;
 
-// A range of indices in each dim, from low (included) to high (excluded).
+// A box of elements: in each dim, the range of indices from low (included) to
+// high (excluded).
 struct Box {
   std::vector<int64_t> low, high;
 
@@ -27,8 +29,8 @@ struct Box {
   }
 };
 
-// Returns the box of elements that the store writes, or nullopt if it does not
-// write every element of a box.
+// Returns the box of elements that the store writes, each once. Returns nullopt
+// unless each index of the store is a constant, or one axis plus a constant.
 std::optional<Box> BoxOf(const tensor::StageAnalysis& analysis,
                          const tensor::Store& store) {
   const std::span<const int64_t> extents = analysis.axis_extents();

@@ -20,13 +20,13 @@
 namespace ember::jit {
 namespace {
 
-// The tolerance for elements that cannot be computed once more. Results of
+// The tolerance for elements whose interval could not be computed. Results of
 // right executors rarely differ by more than kRare * (usual difference) *
 // (|element| + kRareOfSize * |largest element|).
 constexpr double kRare = 64;
 constexpr double kRareOfSize = 0.25;
-// If only few elements cannot be judged, they count as right. Few means at most
-// kSome plus one of every kOneOf elements.
+// Elements whose interval allows any value count as right if they are few: at
+// most kSome plus one in kOneOf elements.
 constexpr int64_t kOneOf = 8;
 constexpr int64_t kSome = 8;
 
@@ -36,8 +36,8 @@ bool HasFloats(const tensor::Dispatch& dispatch) {
       [](const tensor::Instruction& i) { return IsFloat(i.type); });
 }
 
-// Returns the least exact float type of the dispatch's instructions: results
-// are no more exact than that.
+// Returns the least precise float type among the dispatch's instructions: the
+// results cannot be more precise than that.
 DType CoarsestFloat(const tensor::Dispatch& dispatch) {
   DType coarsest = DType::kF64;
   for (const tensor::Instruction& instruction : dispatch.instructions) {
@@ -99,9 +99,9 @@ class Comparison {
  private:
   enum class Verdict { kRight, kWrong, kUntold };
 
-  // True if all elements of some input that is no constant are equal, as those
-  // of states are at the beginning. A kernel that reads wrong elements of such
-  // an input gives the same results.
+  // True if an input that is no constant has equal elements only, as states
+  // have at the beginning. The call then proves little: a kernel that reads
+  // wrong elements of this input gives the same results.
   bool HasPlainInput() const {
     for (uint32_t i = 0; i < call_.inputs.size(); ++i) {
       if (i < call_.constant_inputs.size() && call_.constant_inputs[i])
@@ -116,8 +116,8 @@ class Comparison {
     return false;
   }
 
-  // True if all elements are equal. Compares in pieces, so that it can be
-  // interrupted.
+  // True if all elements are equal. The comparison is done in pieces, so that
+  // it can be interrupted between them.
   bool IsPlain(const char* data, size_t size, size_t bytes) const {
     constexpr size_t kAtOnce = size_t{1} << 20;
     for (size_t begin = 0; begin + size < bytes; begin += kAtOnce) {
@@ -163,9 +163,9 @@ class Comparison {
   Verdict VerdictOn(uint32_t buffer, int64_t element, uint64_t got,
                     uint64_t want, double size) {
     const DType type = dispatch_.buffers[buffer].type;
-    // If the kernel computes a sum from other products than the definition, as
-    // Winograd's method does (growth_ > 1), its errors are proportional to the
-    // largest results.
+    // Winograd's method computes sums from other products than the definition
+    // (growth_ > 1). Its errors are proportional to the largest results of the
+    // buffer rather than to the element.
     const double distance = std::abs(tensor::BitsToDouble(got, type) -
                                      tensor::BitsToDouble(want, type));
     if (growth_ > 1 && IsFloat(type) &&
@@ -180,8 +180,9 @@ class Comparison {
   Verdict WithoutTelling(DType type, uint64_t got, uint64_t want,
                          const Suspects& suspects, int64_t count) const {
     const bool are_few = (suspects.count - kSome) * kOneOf <= count;
-    // Elements whose intervals allow any value are right if they are few: this
-    // occurs now and then for single elements, but not for most of a buffer.
+    // An interval that allows any value says nothing about the element. This
+    // occurs for single elements of right kernels, but not for most of a
+    // buffer, so few such elements are accepted.
     if (bounds_.steps_left() > 0 && are_few) return Verdict::kRight;
     if (!IsFloat(type))
       return has_floats_ && are_few ? Verdict::kRight : Verdict::kWrong;

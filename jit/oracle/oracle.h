@@ -27,13 +27,14 @@
 namespace ember::jit {
 
 struct OracleOptions {
-  // Called for each wrong kernel, with the reason, before the kernel is
-  // withdrawn. Returns a text that says where to read more, or an empty text.
-  // Several threads may call it at once.
+  // Called for each wrong kernel, with the difference that was found, before
+  // the kernel is withdrawn. Returns a text that says where the user can read
+  // more, or an empty text. Several threads may call it at once.
   std::function<std::string(const vm::ComparedCall& call,
                             const std::string& difference)>
       report;
-  // Limit of the steps of tensor::BoundsOptions, for each call.
+  // Limit on the work of computing intervals in each compared call:
+  // BoundsOptions::most_steps (tensor/analysis/element_bounds.h).
   int64_t most_steps = int64_t{1} << 20;
 };
 
@@ -44,7 +45,7 @@ struct OracleTotals {
   // rounding usually explains (suspects), but the kernel was judged right.
   int64_t suspects = 0;
   // Number of calls, among those in `suspects`, in which some elements could
-  // not be judged.
+  // not be judged by intervals.
   int64_t untold = 0;
 };
 
@@ -63,8 +64,8 @@ class Oracle final : public vm::KernelJudge {
   OracleTotals totals_;
 };
 
-// The result of comparing one call (Oracle::Judge). `difference` is empty if
-// the results are right; otherwise it is one line about the first wrong result.
+// The result of Compare() for one call. `difference` is empty if the results
+// are right; otherwise it is one line about the first wrong result.
 struct Finding {
   std::string difference;
   bool has_suspects = false;

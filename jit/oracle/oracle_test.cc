@@ -123,8 +123,9 @@ TEST_F(OracleTest, QuantizedResultsMayBeAStepOffWhereRoundingDecides) {
   Use(R"(dispatch @quantize(%x: f32[4], %s: f32[4]) -> (%y: i8[4]) {
   %y[i] = i8(round(%x[i] * %s[i] + 0.5))
 })");
-  // The first two products are ties for `round`: rounding errors decide the
-  // results.
+  // The first two products are halfway between integers, so rounding errors
+  // decide which integer `round` gives. The oracle must accept results that are
+  // one step off there.
   const std::vector<float> x = {30, 10, 7.2f, 3}, s(4, 0.1f);
   const std::vector<int8_t> want = {4, 2, 1, 1};
   EXPECT_EQ(Judge<int8_t>({x.data(), s.data()}, want, {3, 1, 1, 1}), "");
@@ -190,8 +191,8 @@ TEST_F(OracleTest, StoresOfEveryElementAreSeen) {
       stores_all("for (i < N, j < 4) %y[i, mod(j * 2, 4)] = %x[i]", 3));
 }
 
-// Tier 0 and the definition of the dispatch may round differently, but the
-// oracle judges neither to be wrong.
+// Tier 0 and the scalar evaluator may round differently. Both are right, so the
+// oracle must not judge either to be wrong.
 TEST_F(OracleTest, ExecutorsThatAreRightAreNotWithdrawn) {
   const SeedRange seeds = TestSeeds(300, 0);
   SerialRunner runner;

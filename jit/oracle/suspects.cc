@@ -9,12 +9,13 @@
 namespace ember::jit {
 namespace {
 
-// Number of elements that are examined together and compared with the largest
-// of them.
+// Number of neighbouring elements whose differences are compared with the
+// largest element among them.
 constexpr int64_t kBlock = 256;
-// Number of elements between two checks for an interruption.
+// Number of elements that are examined between two checks of the interrupt.
 constexpr int64_t kAtOnce = 1024 * kBlock;
-// Number of parts of the memory. Each part has its own suspects.
+// Number of equal parts into which the buffer is divided; suspects are chosen
+// from each, so that they are spread over the buffer.
 constexpr int64_t kParts = 8;
 
 template <NarrowFloat T>
@@ -55,8 +56,9 @@ class Search {
         break;
       LookAt(begin, std::min(begin + kBlock, count_));
     }
-    // The suspects of all parts, which are then sorted by distance; duplicates
-    // are dropped.
+    // Collects the suspects of all parts and sorts them by distance, largest
+    // first. An element may be both the worst by absolute and by relative
+    // distance, so duplicates are dropped.
     std::vector<std::pair<double, int64_t>> found;
     for (int64_t part = 0; part < kParts; ++part) {
       for (const Worst& worst : {absolute_[part], relative_[part]}) {
@@ -78,8 +80,8 @@ class Search {
     const double got = Number(got_[i]), want = Number(want_[i]);
     if (got == want || (std::isnan(got) && std::isnan(want))) {
       if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
-        // 64-bit integers that differ may be equal as doubles; their distance
-        // then counts as 1
+        // The type double may represent two different 64-bit integers by the
+        // same number; their distance then counts as 1.
         return got_[i] == want_[i] ? 0 : 1;
       return 0;
     }

@@ -13,9 +13,10 @@
 namespace ember::jit {
 namespace {
 
-// Limits of a dispatch. Schedules, lowering, code generation and LLVM walk
-// expressions by recursion, and some passes take n^2 time. Larger dispatches,
-// which no model has, are left to tier 0.
+// Limits on the size of a dispatch that the JIT compiles. Several steps
+// (schedules, lowering, code generation, LLVM) walk expressions by recursion,
+// and some passes take n^2 time. Larger dispatches, which no model has, stay
+// with tier 0.
 constexpr size_t kMaxInstructions = 8192;
 constexpr int kMaxDepth = 512;
 
@@ -44,10 +45,10 @@ Status CheckSize(const tensor::Dispatch& dispatch) {
   return OkStatus();
 }
 
-// Checks the terms from which schedules and code generation compute strides,
-// regions and offsets, as numbers of 64 bits. If the terms are at most 2^40, as
-// extents are, nothing overflows. Loaded values may be any numbers: only a
-// kernel computes with them, modulo 2^64.
+// Checks the terms of index expressions. Schedules and code generation compute
+// strides, regions and offsets from them in 64 bits, which cannot overflow if
+// each term is at most 2^40, as extents are. Values that are loaded at run time
+// may be any: only a kernel computes with them, modulo 2^64.
 Status CheckIndexTerms(const schedule::Computation& computation) {
   const tensor::ExpressionPool& pool = computation.pool;
   std::vector<bool> seen;

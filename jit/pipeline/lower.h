@@ -1,5 +1,6 @@
-// Lowers a schedule to its loop nest: the passes of the pipeline between them.
-// All dispatches and all back ends use this one lowering.
+// Lowers a schedule to its loop nest, by the passes of LoweringPasses()
+// (jit/pipeline/nest_passes.h). All dispatches and all back ends use this one
+// lowering.
 //
 //   EMBER_ASSIGN_OR_RETURN(loops::LoopNest nest, Lower(schedule));
 //

@@ -64,16 +64,16 @@ Status LowerStages(NestBuild& build) {
   return OkStatus();
 }
 
-// Matrix loops with guards or checks inside, or with accesses that are not
-// provably aligned, are refused.
+// Refuses matrix loops that contain guards or checks, or whose accesses are not
+// provably aligned: instructions for matrices cannot execute those.
 Status CheckMatrices(NestBuild& build) {
   const Status status = loops::CheckMatrices(build.nest);
   return status.ok() ? status
                      : FailedPreconditionError(std::string(status.message()));
 }
 
-// Modules come from strangers: code may run only if the verifier proves that it
-// stays in bounds.
+// Declines nests for which the verifier cannot prove that all accesses stay in
+// bounds. Modules come from strangers, so other nests must not run.
 Status ProveBounds(NestBuild& build) {
   const Status status = loops::Verify(build.nest);
   return status.ok() ? status
@@ -97,14 +97,15 @@ constexpr Pass<NestBuild> kPasses[] = {
        b.computation = schedule::Disassemble(*b.dispatch, b.parameters);
        return OkStatus();
      }},
-    // check-index-terms runs before the passes that compute with indices.
+    // The pass check-index-terms precedes all passes that compute with indices,
+    // so that these cannot overflow.
     {{"check-index-terms",
       "declines indices with terms too large for 64-bit arithmetic"},
      [](NestBuild& b) { return CheckIndexTerms(b.computation); }},
     {{"mark-constants", "notes which inputs are constants, and their range"},
      MarkConstants},
-    // mark-constants runs before normalise, which must know the constants: it
-    // does not move their axes.
+    // The pass mark-constants precedes normalise, which must know the
+    // constants: it does not move their axes.
     {{kNormalise, "drops, orders, collapses and splits axes of stages",
       PassTargets::kAll, /*may_be_disabled=*/true},
      [](NestBuild& b) {
@@ -124,7 +125,8 @@ constexpr Pass<NestBuild> kPasses[] = {
      nullptr,
      Verify,
      Print},
-    // own-tiles runs before promote-registers, which makes the tiles registers.
+    // The pass own-tiles precedes promote-registers, which puts the tiles in
+    // registers.
     {{"own-tiles", "gives each invocation its own part of a task's buffer",
       PassTargets::kGpus, /*may_be_disabled=*/true},
      [](NestBuild& b) {
@@ -137,9 +139,9 @@ constexpr Pass<NestBuild> kPasses[] = {
     {{"promote-registers", "holds small buffers of tasks in registers",
       PassTargets::kAll, /*may_be_disabled=*/true},
      [](NestBuild& b) {
-       // On devices with invocations, totals need not stay in memory:
-       // invocations have registers of their own, and no cheap private memory
-       // as CPUs have.
+       // `totals` are sums that a CPU keeps in its cheap private memory. A
+       // device has none, but each invocation has registers of its own, so
+       // there the sums may be promoted too.
        if (b.has_invocations) b.totals.clear();
        schedule::PromoteRegisters(b.totals, b.nest);
        return OkStatus();
@@ -165,8 +167,8 @@ constexpr Pass<NestBuild> kPasses[] = {
      nullptr,
      Verify,
      Print},
-    // pad-rows runs after all passes that make indices, because the padding
-    // changes only the distance between rows.
+    // The pass pad-rows changes no indices, only the distance in memory between
+    // rows, so it can follow all passes that make indices.
     {{"pad-rows", "pads rows of tiles as the schedule says", PassTargets::kAll,
       /*may_be_disabled=*/true},
      [](NestBuild& b) {

@@ -26,43 +26,46 @@
 
 namespace ember::jit {
 
-// The results of building a nest so far. Not movable once passes ran:
-// `schedule` may point to `own_schedule`.
+// The input and the results of the passes that build a nest. It must not be
+// moved once passes ran, because `schedule` may point to `own_schedule`.
 struct NestBuild {
   // --- given ---
 
   const tensor::Dispatch* dispatch = nullptr;
-  // The values of the dispatch's parameters, or none.
+  // The values of the dispatch's parameters; empty if the nest is to accept any
+  // values.
   std::span<const int64_t> parameters;
-  // Contents of inputs that are constants of the module; empty for others.
+  // For each input, its contents if it is a constant of the module.
   std::vector<std::optional<std::span<const uint8_t>>> constants;
-  // For each input, the range of its values if it is a constant of the module
-  // whose range is known. The list may be empty.
+  // For each input that is a constant of the module, the range of its values,
+  // if it is known. The list may be empty: no range is known.
   std::vector<std::optional<tensor::Interval>> ranges;
-  // Applies a schedule to the normalised dispatch.
+  // Chooses the schedule: applies its primitives to the normalised dispatch.
   std::function<Status(schedule::Schedule& schedule)> choose;
 
-  // --- made, in this order ---
+  // --- results, in the order in which passes make them ---
 
   schedule::Computation computation;
   std::optional<schedule::Schedule> own_schedule;
   const schedule::Schedule* schedule = nullptr;
   loops::LoopNest nest;
   bool has_invocations = false;
-  // Numbers of the buffers of carried sums that stay in memory.
+  // Numbers of buffers that hold sums carried from one iteration to the next
+  // and that stay in memory rather than in registers.
   std::vector<uint32_t> totals;
 
   bool IsForGpu() const { return has_invocations; }
 };
 
-// Returns all passes from the dispatch to the proof of bounds.
+// Returns all passes that make a nest of a dispatch; the last one proves its
+// bounds.
 std::span<const Pass<NestBuild>> NestPasses();
 
-// Returns the passes among them that make NestBuild::computation, as the
-// dispatch is written.
+// Returns the passes of NestPasses() that make NestBuild::computation; they
+// precede the one that normalises the dispatch.
 std::span<const Pass<NestBuild>> ComputationPasses();
 
-// Returns the passes among them that make a nest of NestBuild::schedule.
+// Returns the passes of NestPasses() that lower NestBuild::schedule to a nest.
 std::span<const Pass<NestBuild>> LoweringPasses();
 
 }  // namespace ember::jit

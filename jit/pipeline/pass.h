@@ -21,8 +21,8 @@
 
 namespace ember::jit {
 
-// The targets that a pass is for. A nest with loops over invocations counts as
-// one for GPUs, whatever runs it.
+// The targets for which a pass runs. A nest with loops over invocations counts
+// as one for GPUs, even if a CPU will run it.
 enum class PassTargets : uint8_t { kAll, kCpus, kGpus };
 
 struct PassInfo {
@@ -36,11 +36,11 @@ template <typename Build>
 struct Pass {
   PassInfo info;
   Status (*run)(Build& build) = nullptr;
-  // Is called instead of `run` if the pass is disabled. Null: nothing is.
+  // Called instead of `run` if the pass is disabled. Null: the pass is skipped.
   Status (*run_disabled)(Build& build) = nullptr;
-  // Verifies the build after the pass. Null: the pass leaves nothing to verify.
+  // Verifies the build after the pass. Null: there is nothing to verify.
   Status (*verify)(const Build& build) = nullptr;
-  // Returns the text of the build after the pass. Null: it has no text.
+  // Returns the text of the build after the pass. Null: the build has no text.
   std::string (*print)(const Build& build) = nullptr;
 };
 

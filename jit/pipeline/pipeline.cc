@@ -22,7 +22,8 @@ std::string_view NameOf(PassTargets targets) {
   return "";
 }
 
-// Returns a line of the table. mark: '-' for a pass that may be disabled.
+// Returns a line of the table of passes. mark: '-' if the pass may be disabled,
+// otherwise a space.
 std::string Line(std::string_view number, std::string_view name,
                  std::string_view targets, std::string_view doc, char mark) {
   char begin[96];

@@ -20,7 +20,7 @@ namespace ember::jit {
 std::vector<PassInfo> Pipeline();
 
 // Returns a table of the passes: number, name, targets, and what they do. The
-// rules of legalisation follow that pass.
+// legalisation rules are listed after the pass that applies them.
 std::string PrintPipeline();
 
 // Returns the names of the passes that may be disabled.

@@ -106,8 +106,9 @@ TEST(PassRunner, NamesThePassThatBreaksTheNest) {
 
 // --- the passes
 
-// Each pass leaves a nest that verifies, and leaving one out does not change
-// results: it computes the same, or the nest is declined.
+// Runs the pipeline on random dispatches with each optional pass left out. Each
+// pass must leave a nest that verifies, and the kernel must compute the same or
+// be declined.
 TEST(Pipeline, MayLeaveOutEachPass) {
   const SeedRange seeds = TestSeeds(12);
   int compared = 0;

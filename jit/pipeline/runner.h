@@ -1,6 +1,6 @@
-// Runs passes of the JIT's pipeline. Every pass runs here, in the JIT, in the
-// compile worker and in tests: the runner leaves out, times, verifies and
-// prints passes.
+// Runs passes of the JIT's pipeline. The JIT, the compile worker and tests run
+// all passes by this runner. It leaves out disabled passes, and measures,
+// verifies and prints the others.
 //
 //   PassLog log = {.options = {.disabled = {"plan-prefetches"}}};
 //   EMBER_RETURN_IF_ERROR(RunPasses<NestBuild>(NestPasses(), build, log));
@@ -19,7 +19,8 @@
 
 namespace ember::jit {
 
-// The parts of a run that do not depend on the build.
+// The state of a run of passes, as far as it does not depend on the type of the
+// build.
 class PassRun {
  public:
   explicit PassRun(PassLog& log) : log_(log) {}
@@ -28,24 +29,25 @@ class PassRun {
   bool IsDisabled(const PassInfo& pass) const {
     return pass.may_be_disabled && options().disabled.contains(pass.name);
   }
-  // Returns kInternal if a valid build is no longer valid after the pass. A
-  // build that never was is left to the pass that proves bounds, which declines
-  // it.
+  // Returns kInternal if the build was valid before the pass and is no longer.
+  // A build that was never valid is no error here: the pass that proves bounds
+  // will decline it.
   Status CheckAfter(const PassInfo& pass, const Status& verified);
   void Record(const PassInfo& pass, double milliseconds, std::string text);
 
  private:
   PassLog& log_;
   bool was_valid_ = false;
-  std::string before_;  // the text after the pass before
+  std::string before_;  // text of the build after the previous pass
 };
 
-// True if the pass is for a build of this kind.
+// True if the pass runs for builds of this kind.
 bool IsFor(const PassInfo& pass, bool is_for_gpu);
 
-// Runs the passes on the build, whose IsForGpu says which passes are for it.
-// Adds a record for each pass that ran to the log. Errors: those of the passes;
-// kInternal for a pass whose result does not verify.
+// Runs the passes on the build. build.IsForGpu() says whether passes for GPUs
+// or those for CPUs are run. Adds a record for each pass that ran to the log.
+// Errors: those of the passes; kInternal for a pass whose result does not
+// verify.
 template <typename Build>
 Status RunPasses(std::span<const Pass<Build>> passes, Build& build,
                  PassLog& log) {

@@ -19,7 +19,8 @@
 namespace ember::jit {
 namespace {
 
-// Returns the facts that hold in all phases.
+// Returns the known ranges of values that hold in all phases, including the
+// device's limits on extents and tasks.
 loops::Facts FactsOf(const TargetBuild& build) {
   if (!build.has_launch_limits) return loops::Facts(build.nest);
   loops::Facts facts(
@@ -55,7 +56,7 @@ Status MarkIntegers(TargetBuild& build) {
   return OkStatus();
 }
 
-// Runs a pass of gpu::kDevicePasses.
+// Runs pass number `number` of gpu::kDevicePasses as a pass of the pipeline.
 template <size_t number>
 Status MakeDeviceNest(TargetBuild& build) {
   const Status status =
@@ -72,8 +73,8 @@ std::string Print(const TargetBuild& build) {
   return loops::ToText(build.nest);
 }
 
-// The passes of gpu::kDevicePasses run after legalisation, because no other
-// pass keeps barriers right.
+// The passes of gpu::kDevicePasses insert barriers. No other pass would keep
+// these at the right positions, so they follow legalisation.
 template <size_t... numbers>
 constexpr auto MakePasses(std::index_sequence<numbers...>) {
   return std::array{
@@ -95,7 +96,8 @@ constexpr auto MakePasses(std::index_sequence<numbers...>) {
                         nullptr,
                         nullptr,
                         Print},
-      // Other passes make new integers, which would have no marks.
+      // The pass mark-integers precedes only emit: other passes create
+      // integers, which would have no marks.
       Pass<TargetBuild>{
           {"mark-integers",
            "says which integers may not fit 32 bits, and which bounds need a "

@@ -1,6 +1,6 @@
 // The second part of the JIT's pipeline: from a verified loop nest to code for
-// a target. A back end runs it where it makes its code, which for code of LLVM
-// is the compile worker.
+// a target. A back end runs these passes in the process that makes its code.
+// For code that LLVM makes, that is the compile worker.
 //
 //   TargetBuild build = {.nest = nest,
 //                        .operations = kLanguage.operations,
@@ -24,19 +24,20 @@
 namespace ember::jit {
 
 struct TargetBuild {
-  // The nest, which the passes rewrite.
+  // The loop nest. The passes rewrite it in place.
   loops::LoopNest nest;
-  // The operations that the target has.
+  // The operations that the target has; legalisation replaces others.
   legalise::TargetOperations operations;
   // The GPU that the code is for; null for CPUs. Must outlive the build.
   const gpu::DeviceTraits* device = nullptr;
   // True if extents and numbers of tasks are at most what one launch on a
   // device can have (gpu::kMaxExtent, gpu::kMaxElements).
   bool has_launch_limits = false;
-  // True if the code computes i64 values in 32 bits where they fit.
+  // True if the generated code computes i64 values in 32 bits where they fit,
+  // so that the pass mark-integers must say where they may not.
   bool marks_integers = false;
-  // Writes the code; may add nodes to the nest's pool. Null: only the nest is
-  // wanted.
+  // Generates the code from the final nest; may add nodes to the nest's pool.
+  // Null: only the nest is wanted.
   std::function<Status(loops::LoopNest& nest)> emit;
 
   bool IsForGpu() const { return device != nullptr; }
@@ -45,8 +46,8 @@ struct TargetBuild {
 // Returns the passes, in execution order.
 std::span<const Pass<TargetBuild>> TargetPasses();
 
-// Runs them. log: may be null. Errors: those of build.emit and of the passes of
-// gpu::kDevicePasses, with the nest's name.
+// Runs TargetPasses() on the build. log: may be null. Errors: those of
+// build.emit and of the passes of gpu::kDevicePasses, with the nest's name.
 Status RunTargetPasses(TargetBuild& build, PassLog* log);
 
 }  // namespace ember::jit

@@ -9,7 +9,7 @@
 namespace ember::jit {
 namespace {
 
-// The row of CPUs serves every target that no earlier row serves.
+// The row of CPUs is last, because it serves every target.
 constexpr const Backend* kBackends[] = {
     &kVulkanBackend, &kCudaBackend,         &kOpenClBackend,
     &kCBackend,      &llvm_ir::kCpuBackend,

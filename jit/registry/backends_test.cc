@@ -30,8 +30,8 @@ TEST(Backends, EachTargetHasItsOwn) {
     EXPECT_EQ(BackendFor(processor.target).name, "cpu") << processor.target;
 }
 
-// The last row serves all remaining targets. No two other rows may serve the
-// same target.
+// A target that no other row serves belongs to the last row. The other rows
+// must not serve it.
 TEST(Backends, RowsAreApart) {
   std::set<std::string_view> names;
   int takers_of_nothing = 0;

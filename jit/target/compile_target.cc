@@ -13,8 +13,8 @@
 namespace ember::jit {
 namespace {
 
-// The bases that names may begin with. The bases of an architecture are in the
-// order of their numbers of features, fewest first: "host" takes the last one
+// The bases: the first parts of target names. Bases of one architecture are
+// ordered by their number of features, fewest first: "host" takes the last one
 // that runs here. LLVM gets architecture levels rather than products, since
 // products have instructions that no target text mentions.
 struct Base {
@@ -29,8 +29,9 @@ constexpr Base kBases[] = {
     // themselves.
     {"aarch64", "aarch64-linux+neon", "aarch64-linux-gnu:generic+reserve-x18"},
     {"armv7+neon", "armv7-linux+neon", "armv7-linux-gnueabihf:generic+neon"},
-    // The features are those with which the runtime itself is built
-    // (toolchains/wasm_cc_config.bzl). A page runs kernels on one thread.
+    // The features are those with which the runtime itself is built for
+    // WebAssembly (toolchains/wasm_cc_config.bzl). In a web page kernels run on
+    // one thread, so there is one core.
     {"wasm32+simd128", "wasm32-none+simd128+cores=1",
      "wasm32-unknown-unknown:generic+simd128+bulk-memory+sign-ext"
      "+nontrapping-fptoint+mutable-globals"},
@@ -48,21 +49,23 @@ constexpr Feature kFeatures[] = {
     {"x86-64-v4", "bf16", "+avx512bf16", "+avx512bf16"},
     {"aarch64", "dotprod", "+dotprod", "+dotprod"},
     {"aarch64", "i8mm", "+i8mm", "+i8mm"},
-    // SVE's vectors have 256 bits, the most common length: code is for one
-    // length only.
+    // Code is compiled for one length of SVE's vectors: 256 bits, the most
+    // common one.
     {"aarch64", "sve", "+sve=256", "+sve+sve=256"},
     {"armv7+neon", "vfp4", "+vfp4", "+vfp4"},
 };
 
-// The families of devices: their names precede a version.
+// Names of the families of devices. The text of a device's target begins with
+// one of them, followed by a version: "vulkan1.3".
 constexpr std::string_view kDevices[] = {"vulkan", "sm_", "opencl"};
 
-// Features of a text that describe a machine but that code does not need.
+// Features of a target's text that describe the machine for schedules. Code
+// runs on machines that lack them.
 constexpr std::string_view kDescriptions[] = {"l1", "l2", "l3", "cores"};
 
-// The number of cores for schedules if the name does not give it; phones have
-// four or more. C gets none: its processor is not known, and small ones have
-// one core.
+// The number of cores that schedules assume if the name does not give one;
+// phones have four or more. The target C gets no number: its processor is not
+// known, and small ones have one core.
 constexpr std::string_view kCores = "+cores=4";
 
 bool IsDescription(std::string_view feature) {
@@ -131,8 +134,8 @@ StatusOr<CompileTarget> HostTarget() {
   return result;
 }
 
-// Returns the target of a device. Checks that the version begins with a digit,
-// which back ends do not check.
+// Returns the target of a device. Checks that a digit follows the family's
+// name, because back ends do not check the version.
 StatusOr<CompileTarget> OfDevice(std::string_view text) {
   const TargetText target(text);
   const std::string_view name = target.name();

@@ -31,9 +31,11 @@ namespace ember::jit {
 
 struct CompileTarget {
   std::string name;  // the name that was given: "x86-64-v4+vnni"
-  // text of the target (base/target_text.h), which images require of a machine
+  // text of the target (base/target_text.h); a machine must have its features
+  // to run the code
   std::string target;
-  // name for LLVM, in the form of jit/llvm/passes/host.h; empty: not LLVM's
+  // LLVM's name of the processor, in the form of jit/llvm/passes/host.h; empty
+  // if LLVM does not make the target's code
   std::string llvm;
 };
 
@@ -41,12 +43,13 @@ struct CompileTarget {
 // with a list of the known ones.
 StatusOr<CompileTarget> FindCompileTarget(std::string_view name);
 
-// Returns a name of this machine that means the same elsewhere, so that kernels
-// for this machine can be made on another one. Returns Unimplemented if there
-// is no back end for it.
+// Returns a name for this machine that another machine understands too, unlike
+// "host": it can then make kernels for this one. Returns Unimplemented if there
+// is no back end for this machine.
 StatusOr<std::string> NameOfHost();
 
-// Returns "x86-64-v4 (+vnni, +bf16)" and so on, one for each base.
+// Returns the names that users may write, one line for each base: "x86-64-v4
+// (+vnni, +bf16)".
 std::vector<std::string> CompileTargetNames();
 
 }  // namespace ember::jit

@@ -31,8 +31,8 @@ TEST(CompileTargetTest, HostRunsHere) {
   EXPECT_EQ(hal::MissingFeatures(host->target), "") << host->target;
 }
 
-// The name that this machine gives to itself describes the same machine on
-// another machine.
+// The name that this machine gives itself must describe the same target as
+// "host", since it is used on other machines.
 TEST(CompileTargetTest, NameOfHostMeansTheHost) {
   const auto host = FindCompileTarget("host");
   ASSERT_TRUE(host.ok()) << host.status().ToString();

@@ -27,7 +27,7 @@ CpuModel CpuModel::Of(std::string_view text) {
     cpu.vector_registers = 32;
     cpu.has_fma = true;
     cpu.has_integer_fma = true;
-    // SVE with 128 bits counts as NEON.
+    // A CPU with SVE of 128 bits is modelled like one with NEON, without masks.
     const int64_t sve_bits = number_of("sve", 0);
     cpu.vector_bytes =
         static_cast<int>(std::clamp<int64_t>(sve_bits, 128, 512) / 8);
@@ -36,10 +36,10 @@ CpuModel CpuModel::Of(std::string_view text) {
     cpu.has_fma = target.Has("vfp4");
     cpu.has_integer_fma = true;
   }
-  // The defaults are right for WebAssembly: most machines that run it have the
-  // 16 vector registers of x86.
-  // Instructions for dot products count only if they fill whole vectors. Those
-  // of SSE2 are too short to pay.
+  // Other targets, such as WebAssembly, keep the defaults: most machines that
+  // run WebAssembly have the 16 vector registers of x86. Instructions for dot
+  // products count only if they fill whole vectors. On x86 with vectors of 128
+  // bits (SSE2) they are too short to pay.
   const int bits = 8 * cpu.vector_bytes;
   const auto has_dots = [&](DotKind kind) {
     const auto has = [&](std::string_view feature) {
@@ -64,8 +64,8 @@ int CpuModel::Lanes(DType type) const {
 }
 
 int64_t CpuModel::LanesFor(int64_t bytes, int64_t neighbours) const {
-  // Smallest number of lanes: with fewer, instructions for single elements are
-  // as fast.
+  // Fewest lanes that are worth a vector: with fewer, instructions for single
+  // elements are as fast.
   constexpr int64_t kFewest = 4;
   int64_t lanes = vector_bytes / bytes;
   while (lanes > kFewest && lanes / 2 >= neighbours) lanes /= 2;

@@ -3,9 +3,9 @@
 //   CpuModel cpu = CpuModel::Of("x86_64-linux+avx2+fma+l2=1024K+cores=8");
 //   cpu.Lanes(DType::kF32);   // 8
 //
-// All of it comes from the target string (hal::Device::target()), which can be
-// stored and used on another machine. hal::HostTarget() describes the machine
-// that it runs on. A value.
+// The whole model comes from a target string (hal::Device::target()), so
+// schedules can be made on another machine. hal::HostTarget() returns the
+// string of this machine. A value.
 #ifndef EMBER_JIT_TARGET_CPU_MODEL_H_
 #define EMBER_JIT_TARGET_CPU_MODEL_H_
 
@@ -22,24 +22,26 @@ struct CpuModel {
   bool has_fma = false;
   // True if there are instructions that multiply and add 32-bit integers.
   bool has_integer_fma = false;
-  // True if there are instructions for sums of 4 products of bytes, and for
-  // sums of 2 products of 16-bit integers.
+  // True if there are instructions for sums of 4 products of bytes
+  // (has_byte_dots) and for sums of 2 products of 16-bit integers
+  // (has_short_dots).
   bool has_byte_dots = false;
   bool has_short_dots = false;
-  // True if there are instructions for sums of 4 products of unsigned bytes and
-  // small ones (jit/loops/analysis/dot_product.h).
+  // True if there are instructions for sums of 4 products of an unsigned byte
+  // and a small signed byte, one in -64..64 (jit/loops/analysis/dot_product.h).
   bool has_small_byte_dots = false;
-  // True if there are instructions for sums of 2 products of bf16, in f32.
+  // True if there are instructions for sums of 2 products of bf16 that
+  // accumulate in f32.
   bool has_bfloat_dots = false;
-  // true if storing some lanes is as fast as storing all
+  // true if a masked store of some lanes is as fast as a store of all lanes
   bool has_masks = false;
-  int64_t l1_bytes = 32 << 10;  // bytes of the first data cache of a core
+  int64_t l1_bytes = 32 << 10;  // bytes of a core's first-level data cache
   int64_t l2_bytes = 512 << 10;
   int64_t l3_bytes = 8 << 20;
   int cores = 1;
 
-  // Returns the model of a target. Facts that its text leaves out have the
-  // defaults above.
+  // Returns the model of a target. Facts that its text leaves out keep the
+  // defaults of the members.
   static CpuModel Of(std::string_view target);
 
   // Number of elements of the type in a vector; at least 1.

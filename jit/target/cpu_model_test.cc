@@ -28,8 +28,8 @@ TEST(CpuModelTest, WhatIsMissingOrNoNumberIsTheDefault) {
     EXPECT_EQ(cpu.l1_bytes, CpuModel().l1_bytes) << target;
     EXPECT_EQ(cpu.cores, CpuModel().cores) << target;
   }
-  // A feature is not found if its name is only a part of a longer feature's
-  // name.
+  // A longer name that begins with the name of a feature is another feature:
+  // fma4 is not fma.
   EXPECT_FALSE(CpuModel::Of("x86_64-linux+fma4").has_fma);
 }
 
@@ -59,8 +59,8 @@ TEST(CpuModel, LanesForNeighbours) {
   const CpuModel wide = CpuModel::Of("x86_64-linux+avx2+fma+avx512f");
   const CpuModel middle = CpuModel::Of("x86_64-linux+avx2+fma");
   const CpuModel narrow = CpuModel::Of("aarch64-linux+neon");
-  // The number of lanes is at most that of each machine's widest vector, and at
-  // least four.
+  // LanesFor returns at most the lanes of the machine's widest vector, and at
+  // least four if it uses vectors at all.
   EXPECT_EQ(wide.LanesFor(4, 1000), 16);
   EXPECT_EQ(wide.LanesFor(4, 9), 16);
   EXPECT_EQ(wide.LanesFor(4, 8), 8);

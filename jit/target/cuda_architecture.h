@@ -12,19 +12,19 @@
 namespace ember::jit {
 
 // The first architecture with asynchronous copies to shared memory (PTX ISA,
-// "cp.async").
+// instruction cp.async).
 inline constexpr int kFirstWithAsyncCopies = 80;
 
-// The first architecture with maxima and minima that are NaN if an operand is
-// (PTX ISA, "max", .NaN).
+// The first architecture whose maximum and minimum instructions return NaN if
+// an operand is NaN (PTX ISA, max.NaN).
 inline constexpr int kFirstWithNanExtremes = 80;
 
 // Returns the architecture that the target names; 0 if it is not a device of
 // CUDA.
 int CudaArchitecture(std::string_view target);
 
-// True if code for the target may use instructions that later architectures
-// lack: its name ends with an a, as "sm_90a" does.
+// True if the target's name ends with an a, as "sm_90a" does. Code for it may
+// then use instructions that later architectures lack.
 bool HasOwnInstructions(std::string_view target);
 
 }  // namespace ember::jit

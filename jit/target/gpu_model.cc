@@ -12,18 +12,19 @@
 namespace ember::jit {
 namespace {
 
-// Drivers that run on a CPU report subgroups of at most this size: they map
-// invocations to the lanes of the CPU's vectors.
+// Largest subgroup that a driver which runs on a CPU reports: it maps
+// invocations to the lanes of the CPU's vectors. A smaller or equal subgroup is
+// a sign of such a driver.
 constexpr int64_t kLargestVector = 8;
-// Number of registers of a processor, in all of CUDA's architectures since 7.0
-// (CUDA C++ Programming Guide, "Technical Specifications per Compute
-// Capability").
+// Number of registers of one processor (SM), the same in all of CUDA's
+// architectures since 7.0 (CUDA C++ Programming Guide, "Technical
+// Specifications per Compute Capability").
 constexpr int64_t kCudaRegisters = 65536;
 // Number of registers that an invocation needs for addresses and counters.
 constexpr int64_t kIndexRegisters = 32;
 
-// Returns the types of matrices: for CUDA's devices those of their
-// architecture; for others, one for each feature such as
+// Returns the types of matrices that the device multiplies: for CUDA's devices
+// those of their architecture; for others, one for each feature such as
 // "matrix16x16x16:f16:f16:f32".
 std::vector<loops::MatrixType> MatricesOf(std::string_view text,
                                           const TargetText& target) {
@@ -67,7 +68,7 @@ GpuModel GpuModel::Of(std::string_view text) {
   gpu.is_cpu_like = target.Number("cpu").has_value() ||
                     (knows_subgroups && gpu.subgroup_size <= kLargestVector);
   if (gpu.is_cpu_like) {
-    // Number of registers that schedules assume on a GPU that is a CPU. Such a
+    // Schedules assume this number of registers if the device is a CPU. Such a
     // device has fewer in fact, but on lavapipe, which loads lane by lane, 64
     // results per invocation are 3 times as fast as 8, though most are spilled.
     gpu.registers = 88;
@@ -78,7 +79,8 @@ GpuModel GpuModel::Of(std::string_view text) {
   }
   int64_t processors = 0;
   if (read("processors", processors)) {
-    // Number of threads that a processor needs to hide the latency of memory.
+    // Number of threads that must be resident on one processor (SM) to hide the
+    // latency of memory.
     constexpr int64_t kThreadsOfProcessor = 1024;
     gpu.busy_invocations = processors * kThreadsOfProcessor;
     gpu.processors = processors;

@@ -24,7 +24,8 @@ TEST(GpuModelTest, UnknownIsWhatEveryDeviceHas) {
   }
 }
 
-// Dot products that the driver emulates do not count.
+// A device has dot products only if the driver reports them as fast: it may
+// emulate them.
 TEST(GpuModelTest, DotProducts) {
   EXPECT_FALSE(GpuModel::Of("vulkan1.3+dot+subgroup32").has_dots);
   EXPECT_TRUE(GpuModel::Of("vulkan1.3+dot+fast_dot+subgroup32").has_dots);

@@ -11,11 +11,12 @@ namespace {
 
 using enum DType;
 
-// Number of bytes of a register.
+// Number of bytes of a register of the GPU.
 constexpr int64_t kRegister = 4;
-// Number of neighbouring lanes that hold a row of a fragment.
+// Number of neighbouring lanes that together hold one row of a fragment.
 constexpr int64_t kThreads = 4;
-// Number of rows of a fragment, each held by a group of lanes.
+// Number of groups of kThreads lanes in a warp: each group holds one row of a
+// fragment.
 constexpr int64_t kGroups = kWarpLanes / kThreads;
 
 constexpr MatrixInstruction kInstructions[] = {
@@ -39,8 +40,9 @@ constexpr MatrixInstruction kInstructions[] = {
     {"mma.m16n8k32.f32.e5m2.e5m2", {16, 8, 32, kF8E5M2, kF8E5M2, kF32}, 89},
     {"mma.m16n8k8.f32.tf32.tf32", {16, 8, 8, kF32, kF32, kF32}, 80, 1, kTf32},
     {"mma.m16n8k4.f32.tf32.tf32", {16, 8, 4, kF32, kF32, kF32}, 80, 1, kTf32},
-    // wgmma: each warp has sixteen of the 64 rows. For equal work the widest
-    // instruction is the best.
+    // A wgmma instruction multiplies 64 rows: each of its four warps has
+    // sixteen of them. The instruction with the most columns is the fastest for
+    // equal work, so it comes first.
     {"wgmma.m64n256k16.f32.f16.f16", {16, 256, 16, kF16, kF16, kF32}, 90, 4},
     {"wgmma.m64n128k16.f32.f16.f16", {16, 128, 16, kF16, kF16, kF32}, 90, 4},
     {"wgmma.m64n64k16.f32.f16.f16", {16, 64, 16, kF16, kF16, kF32}, 90, 4},
@@ -140,9 +142,9 @@ bool Has(std::string_view target, const MatrixInstruction& row) {
   return row.architecture == architecture && HasOwnInstructions(target);
 }
 
-// Number of bytes of the elements that the hardware can transpose: between
-// lanes (ldmatrix.trans), and between rows and columns of b (the operand
-// imm-trans-b of wgmma).
+// Size in bytes of the elements whose matrices the hardware can transpose:
+// between lanes (ldmatrix.trans), and between rows and columns of b (the
+// operand imm-trans-b of wgmma).
 constexpr int64_t kTransposedBytes = 2;
 
 }  // namespace
@@ -166,8 +168,8 @@ MatrixStep MatrixFragment::ElementOf(int64_t lane, int64_t r, int64_t i) const {
               i * by_element.column + begin.column};
 }
 
-// The four registers of the factor a are numbered down the rows first, and then
-// along the columns.
+// Returns the fragment of factor a: its registers are numbered down the rows
+// first, and then along the columns.
 MatrixFragment MatrixInstruction::A() const {
   const int64_t elements = PerRegister(type.a), run = kThreads * elements;
   MatrixFragment fragment{.by_group = {1, 0},
@@ -194,9 +196,9 @@ MatrixFragment MatrixInstruction::B() const {
   return fragment;
 }
 
-// Returns the fragment of the sums. A lane holds two neighbours of each row: in
-// one register if the sums are f16, otherwise in two. Groups of eight columns
-// follow each other.
+// Returns the fragment of the sums. A lane holds two neighbouring elements of
+// each of its rows: in one register if the sums are f16, otherwise in two. Each
+// group of eight columns has further registers.
 MatrixFragment MatrixInstruction::Sum() const {
   constexpr int64_t kNeighbours = 2, kColumns = kThreads * kNeighbours;
   const int64_t elements = PerRegister(type.sum);

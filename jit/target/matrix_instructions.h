@@ -9,11 +9,11 @@
 //   const MatrixFragment a = row->A();
 //   a.ElementOf(lane, r, i);     // row and column of element i of register r
 //
-// Schedules, plans of phases and the emitter of jit/ptx use this table alone.
-// So a new shape is a row here and its intrinsic in
-// jit/ptx/matrix_intrinsics.cc; a new shape of wgmma is only a row. Devices of
-// Vulkan list their products themselves (target features such as
-// matrix16x16x16:f16:f16:f32) and do not publish their layouts.
+// Schedules, the passes of device nests and the emitter of jit/ptx take all
+// facts about the instructions from this table. So a new shape is a row here
+// and its intrinsic in jit/ptx/matrix_intrinsics.cc; a new shape of wgmma is
+// only a row. Devices of Vulkan list their products themselves (target features
+// such as matrix16x16x16:f16:f16:f32) and do not publish their layouts.
 //
 // Some instructions are executed by four warps, a warpgroup (wgmma). Each warp
 // multiplies rows of its own by a matrix b that the four share and that is read
@@ -38,14 +38,15 @@ namespace ember::jit {
 
 inline constexpr int64_t kWarpLanes = 32;
 
-// A place in a matrix, or a step from one to another.
+// A position in a matrix, or the distance from one position to another.
 struct MatrixStep {
   int64_t row = 0;
   int64_t column = 0;
 };
 
-// The elements of a matrix that a lane of a warp holds, in registers of 32 bits
-// (sums of f32 and i32: one element each). With lane = 4 * group + thread:
+// The elements of a matrix that one lane of a warp holds in its 32-bit
+// registers (a sum of type f32 or i32 fills a register). With lane = 4 * group
+// + thread:
 //   element i of register r is at
 //     group * by_group + thread * by_thread + i * by_element + registers[r]
 struct MatrixFragment {
@@ -74,54 +75,56 @@ struct MatrixInstruction {
   // 8.0.
   int architecture = 0;
   // Number of warps that execute the instruction together. If there are
-  // several, their numbers follow each other from a multiple of `warps`, and
-  // they share one b, which is in panels of shared memory
-  // (jit/target/shared_panels.h). Later architectures do not have such
+  // several, they have consecutive numbers, the first a multiple of `warps`,
+  // and share one matrix b, which is in panels of shared memory
+  // (jit/target/shared_panels.h). Architectures after this one lack such
   // instructions.
   int64_t warps = 1;
-  // The feature with which the target must allow the instruction; empty: none.
+  // The feature that the target must name to allow the instruction; empty if
+  // the instruction is always allowed.
   std::string_view permission;
 
   bool IsWide() const { return warps > 1; }
   MatrixFragment A() const;  // fragment of the factor a, rows x depth
   MatrixFragment B()
-      // fragment of the factor b, depth x columns; not for wide rows, where no
-      // lane holds elements of b
+      // Fragment of the factor b, depth x columns. Not for instructions with
+      // IsWide(): they read b from shared memory, so no lane holds its
+      // elements.
       const;
   MatrixFragment Sum() const;  // fragment of the sums, rows x columns
 };
 
-// Returns all rows. Rows of a type with more depth come first, since one
-// instruction does more.
+// Returns all rows of the table. Among rows of equal element types, those with
+// a larger depth come first, since one instruction then does more.
 std::span<const MatrixInstruction> MatrixInstructions();
 
-// Returns the row of the type that the target has; null if a target, such as
-// "sm_90a+subgroup32", has none.
+// Returns the row for a product of this type; null if the target
+// ("sm_90a+subgroup32") has no such instruction.
 const MatrixInstruction* FindMatrixInstruction(const loops::MatrixType& type,
                                                std::string_view target);
 
-// Returns the number of warps that execute the type's row together, on
-// whichever device; 1 if there is no row.
+// Returns the number of warps that together execute the table's instruction for
+// this type, on any device; 1 if there is none.
 int64_t WarpsOfMatrix(const loops::MatrixType& type);
 
-// True if the hardware transposes matrices of such elements as it reads them
-// from shared memory: only elements of 16 bits. For others with the wrong
-// layout, lanes of a warp load each element of a matrix separately.
+// True if the hardware can transpose matrices of such elements as it reads them
+// from shared memory; it can if they have 16 bits. If another matrix is stored
+// in the other order, each lane must load its elements one by one.
 bool TransposesMatricesOf(DType element);
 
-// True if the row of the type can multiply by a matrix b whose rows are
-// contiguous in memory; also if there is no row. Wide rows whose elements the
-// hardware does not transpose cannot: they read b from panels in which each row
-// must be a column of b.
+// True if the instruction of the type can multiply by a matrix b that is stored
+// row-major; also if there is no instruction. Wide instructions whose elements
+// the hardware does not transpose cannot: each row of their panels in shared
+// memory must be a column of b.
 bool ReadsRowMajorB(const loops::MatrixType& type);
 
-// Returns any row with sums of this size and type, because all of them have the
-// same layout of the sums; null if there is none.
+// Returns any row whose matrix of sums has this size and type, because all such
+// rows have the same layout of the sums; null if there is none.
 const MatrixInstruction* FindMatrixSums(int64_t rows, int64_t columns,
                                         DType sum);
 
-// Returns the types that the target multiplies, in the order of the table;
-// empty if it is not a device of CUDA.
+// Returns the types of matrix products for which the target has instructions,
+// in the order of the table; empty if it is not a device of CUDA.
 std::vector<loops::MatrixType> MatrixTypesOf(std::string_view target);
 
 }  // namespace ember::jit

@@ -1,4 +1,4 @@
-// Tests the table of matrix instructions: layouts give each element to one
+// Tests the table of matrix instructions: layouts assign each element to one
 // lane, and architectures have the right rows.
 #include "jit/target/matrix_instructions.h"
 
@@ -42,20 +42,22 @@ TEST(MatrixInstructions, FragmentsAreWhole) {
   }
 }
 
-// The expected layouts are those of PTX's figures.
+// The expected positions of elements are read from the figures of the PTX ISA.
 TEST(MatrixInstructions, Layouts) {
   const MatrixInstruction* const row = FindMatrixInstruction(
       {16, 8, 16, DType::kF16, DType::kF16, DType::kF32}, "sm_80");
   ASSERT_NE(row, nullptr);
-  // a3 of lane 5: row groupID + 8, column 2 * threadID_in_group + 1.
+  // In the figure, element a3 of lane 5 is in row groupID + 8, column 2 *
+  // threadID_in_group + 1.
   const MatrixStep a = row->A().ElementOf(5, 1, 1);
   EXPECT_EQ(a.row, 9);
   EXPECT_EQ(a.column, 3);
-  // b2 of lane 6: row 2 * threadID_in_group + 8, column groupID.
+  // In the figure, element b2 of lane 6 is in row 2 * threadID_in_group + 8,
+  // column groupID.
   const MatrixStep b = row->B().ElementOf(6, 1, 0);
   EXPECT_EQ(b.row, 12);
   EXPECT_EQ(b.column, 1);
-  // c3 of lane 31.
+  // The last element of the sums, c3 of lane 31, is in the last row and column.
   const MatrixStep c = row->Sum().ElementOf(31, 3, 0);
   EXPECT_EQ(c.row, 15);
   EXPECT_EQ(c.column, 7);
@@ -82,7 +84,7 @@ TEST(MatrixInstructions, Architectures) {
   EXPECT_EQ(GpuModel::Of("sm_75+subgroup32").matrices.size(), 2u);
   EXPECT_EQ(GpuModel::Of("sm_90a+subgroup32+tf32").matrices.size(),
             MatrixInstructions().size());
-  // Only sm_90a has instructions of warpgroups.
+  // Only sm_90a has the instructions that a warpgroup executes together.
   const loops::MatrixType wide = {16,          128,         16,
                                   DType::kF16, DType::kF16, DType::kF32};
   EXPECT_EQ(WarpsOfMatrix(wide), 4);
@@ -91,7 +93,7 @@ TEST(MatrixInstructions, Architectures) {
   EXPECT_EQ(FindMatrixInstruction(wide, "sm_100a"), nullptr);
 }
 
-// Factors of f32 are rounded only if the target allows it.
+// Multiplying factors of f32 rounds them to tf32, so the target must allow it.
 TEST(MatrixInstructions, Tf32HasToBeAllowed) {
   const loops::MatrixType narrow = {16,          8,           8,
                                     DType::kF32, DType::kF32, DType::kF32};
@@ -113,7 +115,7 @@ TEST(MatrixInstructions, Tf32HasToBeAllowed) {
   EXPECT_EQ(WithTf32("x86_64+avx2"), "x86_64+avx2");
 }
 
-// wgmma has an operand that transposes b for elements of 16 bits only.
+// The instruction wgmma can transpose b only if its elements have 16 bits.
 TEST(MatrixInstructions, WideOnesTransposeElementsOf16Bits) {
   for (const MatrixInstruction& row : MatrixInstructions()) {
     SCOPED_TRACE(row.name);

@@ -18,9 +18,9 @@ namespace ember::jit {
 namespace {
 
 // Each of the following functions runs kSteps steps of several independent
-// chains of multiply-adds, enough of them to hide the latency. It returns the
-// number of operations. It stores a value that depends on all of them, so that
-// the compiler keeps them.
+// chains of multiply-adds, enough chains to hide the latency, and returns the
+// number of operations. It stores a value that depends on all results, so that
+// the compiler cannot remove the operations.
 constexpr int64_t kSteps = 20000;
 constexpr int kChains = 16;
 
@@ -83,7 +83,7 @@ int64_t RunOnce(float* sink) {
 }
 
 // Each of the following functions reads all elements once and returns a value
-// that depends on all of them, so that the compiler keeps the reads.
+// that depends on all of them, so that the compiler cannot remove the reads.
 constexpr size_t kLanes = 64;
 
 #if defined(__x86_64__)
@@ -116,9 +116,9 @@ float ReadOnce(std::span<const float> data) {
 
 using Clock = std::chrono::steady_clock;
 
-// Returns the best rate of many short measurements: the rate of the processor
-// itself, not the share that other programs leave. `run` does some work and
-// returns its amount.
+// Runs `run`, which returns its amount of work, many times for a short time
+// each, and returns the best rate. The best one is the rate of the processor
+// itself; the others may be lower because other programs ran.
 template <typename Run>
 double BestRate(Clock::time_point stop, const Run& run) {
   double best = 0;
@@ -173,8 +173,8 @@ double MeasureReadRate(int threads, int64_t bytes, double seconds) {
   std::atomic<float> sink{0};
   return BestOfThreads(threads, seconds, [&](size_t thread) {
     const std::span<const float> own(data.data() + thread * part, part);
-    // Each thread reads its data several times, so that the time is long enough
-    // for the clock.
+    // Each thread reads its part several times, so that one measurement is long
+    // enough for the clock's resolution.
     const size_t times = std::max<size_t>(1, (size_t{1} << 18) / part);
     float sum = 0;
     for (size_t i = 0; i < times; ++i) sum += ReadOnce(own);
@@ -219,8 +219,8 @@ MachineLimits MeasureMachineLimits(int threads) {
   for (int64_t bytes = 1 << 16; bytes <= 1 << 28; bytes <<= 2) {
     limits.reads.push_back({bytes, MeasureReadRate(threads, bytes, 0.05)});
     // A larger working set cannot be read faster than a smaller one. If it
-    // seems so, another program disturbed the measurement of the smaller set,
-    // which gets the larger rate.
+    // seems so, other programs disturbed the measurement of the smaller set, so
+    // the smaller set gets the larger rate.
     for (size_t i = limits.reads.size() - 1; i-- > 0;) {
       limits.reads[i].gigabytes_per_second =
           std::max(limits.reads[i].gigabytes_per_second,

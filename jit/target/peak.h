@@ -20,8 +20,8 @@ namespace ember::jit {
 // Measures multiply-adds and returns 10^9 operations per second, of all threads
 // together.
 double MeasureFmaPeak(int threads, double seconds);
-// Reads `bytes` of memory again and again, each thread its part, and returns
-// 10^9 bytes per second.
+// Reads `bytes` of memory again and again, each thread a part of them, and
+// returns 10^9 bytes per second of all threads together.
 double MeasureReadRate(int threads, int64_t bytes, double seconds);
 
 struct MachineLimits {
@@ -32,8 +32,8 @@ struct MachineLimits {
   };
   int threads = 1;
   double gflops = 0;
-  // Read rates, ordered by size: first- and second-level caches, shared caches,
-  // memory.
+  // Rates of reading working sets of growing size: the smallest fit in the
+  // first-level caches, the largest only in memory.
   std::vector<ReadRate> reads;
 
   // Returns the rate for a working set of `bytes`, interpolated between the

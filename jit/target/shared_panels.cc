@@ -22,9 +22,9 @@ using tensor::Opcode;
 
 namespace {
 
-// True if the index is a sum of the variable, once, and of terms that do not
+// True if the index is the variable, with coefficient 1, plus terms that do not
 // depend on it and are multiples of `begins`, a power of two. Terms that depend
-// on `apart` are left to the caller.
+// on the variable `apart` are not examined; the caller examines them.
 bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
                NodeId variable, int64_t begins,
                std::optional<NodeId> apart = std::nullopt) {
@@ -46,8 +46,8 @@ bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
   return moves;
 }
 
-// Returns the value of the expression in subgroup number `number`; nothing if
-// it depends on anything but that number.
+// Returns the value that the expression has in subgroup number `number`;
+// nothing if it depends on anything but the subgroup's number.
 std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
                                 NodeId subgroup, int64_t number) {
   if (value == subgroup) return number;
@@ -66,17 +66,21 @@ std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
   return node.opcode == Opcode::kFloorDivide ? *a / *b : *a % *b;
 }
 
-// Describes how the index of one dim of a buffer moves with a matrix: along the
-// matrix's rows, or along its columns.
+// The index of a buffer's dim along which a matrix extends: along the matrix's
+// rows or along its columns.
 struct PanelDim {
   LinearSum index;
-  NodeId variable = 0;  // variable of the matrix loop
-  // A power of two that divides the index at which the matrix begins.
+  // variable of the matrix loop that this index moves with
+  NodeId variable = 0;
+  // A power of two, of which the index of the matrix's first element must be a
+  // multiple.
   int64_t begins = 1;
-  int64_t warp_step = 0;  // distance from one warp's matrix to the next one's
+  // distance in this dim from one warp's matrix to the next warp's
+  int64_t warp_step = 0;
 };
 
-// Checks indices in a subgroup loop whose subgroups form groups of `warps`.
+// Checks indices inside a loop over subgroups. Every `warps` consecutive
+// subgroups form a group that executes an instruction together.
 class PanelFinder {
  public:
   PanelFinder(const ExpressionPool& pool, NodeId subgroup, int64_t subgroups,
@@ -86,8 +90,8 @@ class PanelFinder {
         subgroups_(subgroups),
         warps_(warps) {}
 
-  // True if the index moves with neither variable of the matrix, and is the
-  // same for all warps of a group.
+  // True if the index has one value for the whole matrix and for all warps of a
+  // group.
   bool IsFixed(NodeId index, const PanelDim& across,
                const PanelDim& along) const {
     const auto sum = tensor::Linearize(pool_, index, /*by_ranges=*/false);
@@ -96,16 +100,16 @@ class PanelFinder {
            HasSteps(*sum, /*begins=*/1, /*step=*/0);
   }
 
-  // True if the matrix covers whole blocks of rows, or whole runs of a row: the
-  // first warp of a group begins at a multiple of `begins`, and each next warp
-  // is `warp_step` further.
+  // True if the matrix is aligned in this dim: the matrix of a group's first
+  // warp begins at a multiple of dim.begins, and that of each next warp begins
+  // dim.warp_step later.
   bool IsBlock(const PanelDim& dim) const {
     return IsBlockOf(pool_, dim.index, dim.variable, dim.begins, subgroup_) &&
            HasSteps(dim.index, dim.begins, dim.warp_step);
   }
 
  private:
-  // True if the part of the sum that depends on the subgroup is a multiple of
+  // True if the part of the index that depends on the subgroup is a multiple of
   // `begins` for the first warp of a group and grows by `step` from one warp to
   // the next.
   bool HasSteps(const LinearSum& sum, int64_t begins, int64_t step) const {
@@ -131,8 +135,9 @@ class PanelFinder {
   const int64_t warps_;
 };
 
-// A factor in panels. across: from one row of the buffer to the next; along:
-// within a row; run: number of elements of a row that are read together.
+// A factor of a product that is read from panels. across: the index of the
+// buffer's row; along: the index within a row; run: number of elements of a row
+// that are read together.
 struct PanelFactor {
   const loops::MatrixInMemory& matrix;
   PanelDim across, along;
@@ -160,7 +165,7 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   const SharedPanels panels = {{*rows, *columns * bytes}};
   if (*rows % kPanelRows != 0 || panels.row_bytes % kPanelRowBytes != 0)
     return std::nullopt;
-  // A run of elements must lie within one panel, or be a whole number of
+  // The elements that are read together must lie within one panel or fill whole
   // panels.
   const int64_t of_panel = kPanelRowBytes / bytes;
   if (of_panel % factor.run != 0 && factor.run % of_panel != 0)
@@ -179,8 +184,8 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
       !add(rank - 1, 1, factor.along.index)) {
     return std::nullopt;
   }
-  // Rows of one panel may continue in the next outer dim, as lines of an image
-  // do.
+  // If a row is one panel long, the rows of a matrix may continue in the next
+  // outer dim of the buffer, as pixels continue in the next line of an image.
   size_t outer = row_dim;
   for (int64_t stride = *rows; outer > 0 && !is_fixed(outer - 1); --outer) {
     const auto more = extent(outer - 1);
@@ -203,8 +208,9 @@ std::optional<SharedPanels> PanelsOf(const loops::LoopNest& nest,
   return panels;
 }
 
-// Returns true if all wide products of the block have panels. subgroup: the
-// variable of the surrounding subgroup loop, if any.
+// True if each product of the block whose instruction needs several warps can
+// read matrix b from panels, and matrix a too if rows_too. subgroup: the
+// variable of the surrounding loop over subgroups, if any.
 bool HavePanels(const loops::LoopNest& nest, const loops::Block& block,
                 std::optional<NodeId> subgroup, bool rows_too) {
   return std::ranges::all_of(block, [&](const loops::Statement& statement) {

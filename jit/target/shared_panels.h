@@ -29,55 +29,59 @@ namespace ember::jit {
 // Alignment in bytes of a buffer of panels, and of each panel.
 inline constexpr int64_t kPanelAlignment = 1024;
 inline constexpr int64_t kPanelRowBytes = 128;
-// Number of bytes that the swizzle keeps together.
+// Number of bytes of a piece: the swizzle moves pieces and keeps the bytes of
+// each together.
 inline constexpr int64_t kPanelPieceBytes = 16;
-// Number of rows after which the exchange of pieces repeats.
+// Number of rows after which the swizzle's pattern repeats.
 inline constexpr int64_t kPanelRows = 8;
 
-// The layout of a buffer, with the computation of positions in it.
+// The panels of one buffer. The functions compute addresses in it.
 struct SharedPanels : loops::Panels {
-  // Returns the number of bytes from one panel to the next.
+  // Returns the distance in bytes from one panel to the next.
   int64_t PanelBytes() const { return rows * kPanelRowBytes; }
-  // Returns the position, in bytes, of byte `offset` of the row-major buffer.
+  // Returns the address, relative to the buffer's begin, of the byte that has
+  // this offset in the row-major buffer.
   int64_t PositionOf(int64_t offset) const;
-  // True if, for each offset, adding `step` to the offset adds PositionOf(step)
-  // to its position. This is the case for steps by whole blocks of rows and by
-  // whole panels, within a matrix and from one matrix to another.
+  // True if PositionOf(offset + step) = PositionOf(offset) + PositionOf(step)
+  // for each offset that is used with the step. This is the case for steps by
+  // whole blocks of rows and by whole panels, within a matrix and from one
+  // matrix to another.
   bool IsStep(int64_t step) const;
 };
 
-// Returns the panels of matrix b of the product, if an instruction of `warps`
-// warps can read b from panels. `subgroup` is the variable of the subgroup loop
-// around, whose extent must be a multiple of `warps`. b must be in a buffer of
-// the task whose last two dims, apart from dims of extent 1 between them, are
-// rows and columns of the matrix. All these warps must read the same matrix,
-// which is whole blocks long and begins with a block; no run of it crosses a
-// panel's end. Rows of the buffer are columns of b where the instruction does
-// not transpose (ReadsRowMajorB).
+// Returns the panels of the product's matrix b, if an instruction of `warps`
+// warps can read b from panels. `subgroup` is the variable of the surrounding
+// loop over subgroups, whose extent must be a multiple of `warps`. b must be in
+// a buffer of the task whose last two dims, apart from dims of extent 1 between
+// them, are rows and columns of the matrix. All warps of the instruction must
+// read the same matrix. It must begin with a block of rows and consist of whole
+// blocks, and no elements that are read together may cross a panel's end. If
+// the instruction does not transpose b (ReadsRowMajorB), each row of the buffer
+// must be a column of b.
 std::optional<SharedPanels> PanelsOfColumns(
     const loops::LoopNest& nest, const loops::MatrixOperation& product,
     loops::NodeId subgroup, int64_t warps);
-// Returns the panels of matrix a, of which each warp has rows of its own. The
-// rows of the warps must follow each other in the buffer in the order of the
-// warps, and otherwise fulfil the conditions for b. Rows that are one panel
-// long may continue in the next outer dim, as pixels do on the lines of an
-// image.
+// Returns the panels of the product's matrix a, of which each warp reads rows
+// of its own. The rows of the warps must follow each other in the buffer in the
+// order of the warps; the other conditions are those of PanelsOfColumns. If a
+// row is one panel long, the rows may continue in the next outer dim, as pixels
+// continue in the next line of an image.
 std::optional<SharedPanels> PanelsOfRows(const loops::LoopNest& nest,
                                          const loops::MatrixOperation& product,
                                          loops::NodeId subgroup, int64_t warps);
 
-// Returns the number of bytes from the begin of a warp's matrix a in its panels
-// to that of the next warp.
+// Returns the distance in bytes, in the panels, from the begin of one warp's
+// rows of matrix a to the begin of the next warp's.
 int64_t BytesToNextWarp(const loops::LoopNest& nest,
                         const loops::MatrixOperation& product);
 
-// True if each product of the nest with an instruction of several warps has
-// panels for matrix b and, if rows_too, for a.
+// True if each product of the nest whose instruction needs several warps can
+// read matrix b from panels, and also matrix a if rows_too.
 bool HasPanelsForWideProducts(const loops::LoopNest& nest, bool rows_too);
 
-// True if the store may go to a buffer of panels: it stores one element, or
-// lanes that are part of one piece. lane: the variable of the surrounding
-// vector loop.
+// True if a store to a buffer of panels is possible: it stores one element, or
+// vector lanes that lie in one piece of 16 bytes. lane: the variable of the
+// surrounding vector loop.
 bool MayStoreToPanels(const loops::LoopNest& nest, const loops::Store& store,
                       std::optional<loops::NodeId> lane);
 

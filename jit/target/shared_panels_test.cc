@@ -1,5 +1,5 @@
-// Tests panels: that each byte has one position, that whole blocks of rows are
-// steps, and which products and stores can use panels.
+// Tests panels: each byte has a position of its own, distances of whole blocks
+// of rows are steps, and only the right products and stores use panels.
 #include "jit/target/shared_panels.h"
 
 #include <set>
@@ -20,7 +20,8 @@ TEST(SharedPanels, EachByteHasOnePosition) {
       EXPECT_GE(position, 0);
       EXPECT_LT(position, bytes);
       positions.insert(position);
-      // The swizzle keeps the bytes of a piece together.
+      // The swizzle moves pieces as a whole: the bytes of a piece stay
+      // together.
       EXPECT_EQ(position % kPanelPieceBytes, offset % kPanelPieceBytes);
     }
     EXPECT_EQ(static_cast<int64_t>(positions.size()), bytes);
@@ -38,8 +39,8 @@ TEST(SharedPanels, Figure) {
   EXPECT_EQ(panels.PositionOf(256 + 15 * 16), 8 * 128 + 128 + 6 * 16);
 }
 
-// If a distance is a step (IsStep), adding it moves the position by the same
-// number of bytes from every offset up to the buffer's end.
+// If IsStep holds for a distance, adding the distance to any offset moves the
+// position by the same number of bytes.
 TEST(SharedPanels, Steps) {
   const SharedPanels panels = {{16, 256}};
   const int64_t matrix = panels.rows * panels.row_bytes;

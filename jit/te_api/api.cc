@@ -31,7 +31,8 @@ constexpr EmberTeApi kApi = {
     MachinePeak,
 };
 
-// The texts of a primitive, which live until the process ends.
+// The name, texts and operands of a primitive, as the C API returns them. They
+// live until the process ends.
 struct Primitive {
   std::string name, usage, doc;
   bool keeps_rounding = true;
@@ -74,7 +75,8 @@ Status DescribeOperand(const Primitive& primitive, int32_t operand,
                 count, ", found ", operand}));
   }
   if (at >= operands.size()) {
-    // A primitive that changes more than loops makes stages.
+    // A result of a primitive is a new loop, or a new stage if the primitive
+    // changes more than loops.
     Fill<EmberTeOperandInfo>(
         {sizeof(EmberTeOperandInfo), results[at - operands.size()].c_str(),
          primitive.changes_loops_only ? "loop" : "stage", 0, 0},
@@ -82,7 +84,8 @@ Status DescribeOperand(const Primitive& primitive, int32_t operand,
     return OkStatus();
   }
   const schedule::StepOperand& found = operands[at];
-  // The names of kinds are literals, which end with a zero.
+  // The names of operand kinds are string literals, so data() ends with a zero,
+  // as the C API needs.
   Fill<EmberTeOperandInfo>({sizeof(EmberTeOperandInfo), found.name.c_str(),
                             schedule::NameOf(found.kind).data(),
                             found.is_optional, found.is_repeated},
@@ -94,7 +97,8 @@ Status DescribeOperand(const Primitive& primitive, int32_t operand,
 
 EmberStatus Report(const Status& status) {
   if (status.ok()) return EMBER_OK;
-  // Names from an untrusted text may contain control characters.
+  // Names in the message may come from an untrusted text and contain control
+  // characters, which OnOneLine removes.
   last_error = OnOneLine(status.message());
   return static_cast<EmberStatus>(status.code());
 }

@@ -1,4 +1,5 @@
-// Calls of the C API for kernels: checks that buffers fit a dispatch.
+// Calls of the C API for kernels: checks that the buffers of a call fit its
+// dispatch.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -43,7 +44,8 @@ Status CheckForm(const tensor::Buffer& buffer, const EmberTensor& input) {
   return OkStatus();
 }
 
-// Finds the parameters in dims that are parameters.
+// Returns the values of the dispatch's parameters: each is read from an input's
+// dim that is this parameter.
 StatusOr<std::vector<int64_t>> ParametersOf(const tensor::Dispatch& dispatch,
                                             const EmberTeCall& call) {
   std::vector<std::optional<int64_t>> found(dispatch.parameters.size());
@@ -72,7 +74,8 @@ StatusOr<std::vector<int64_t>> ParametersOf(const tensor::Dispatch& dispatch,
   return parameters;
 }
 
-// Returns the number of bytes of a buffer; its size has been limited.
+// Returns the number of bytes of a buffer. It cannot overflow, because
+// ConcreteHeader limits the size.
 size_t BytesOf(const tensor::Buffer& buffer,
                const tensor::ConcreteHeader& header) {
   return static_cast<size_t>(header.ElementCount(buffer)) *
@@ -85,7 +88,7 @@ bool Overlaps(const void* a, size_t a_size, const void* b, size_t b_size) {
   return first < second + b_size && second < first + a_size;
 }
 
-// Checks the outputs of a call, and adds them to its buffers.
+// Checks the outputs of a call, and adds them to the call's buffers.
 Status AddOutputs(const tensor::Dispatch& dispatch, const EmberTeCall& call,
                   BoundCall& bound) {
   const uint32_t inputs = dispatch.input_count();
@@ -154,7 +157,7 @@ StatusOr<BoundCall> BindInputs(const tensor::Dispatch& dispatch,
       return InputError(buffer, Concat({size, " bytes"}),
                         Concat({input.byte_size, " bytes"}));
     }
-    // Kernels only read inputs.
+    // A kernel never writes to its inputs, so the cast is safe.
     bound.buffers.push_back(const_cast<void*>(input.data));
   }
   return bound;

@@ -1,4 +1,5 @@
-// Dispatches of the C API for kernels: texts, buffers, the evaluator.
+// Dispatches of the C API for kernels: parsing, printing, their buffers, and
+// the scalar evaluator.
 #include <cstddef>
 #include <utility>
 
@@ -91,7 +92,8 @@ StatusOr<EmberTeDispatch*> Parse(const EmberTeParseOptions& given) {
   auto data = std::make_shared<DispatchData>();
   EMBER_ASSIGN_OR_RETURN(data->dispatch, ParseText(options));
   const tensor::Dispatch& dispatch = data->dispatch;
-  // Without parameters, the sizes of buffers and stages are checked now.
+  // If the dispatch has no parameters, the sizes of its buffers and stages are
+  // known here, so errors in them are reported at once.
   if (dispatch.parameters.empty()) {
     EMBER_RETURN_IF_ERROR(
         tensor::ConcreteHeader::Evaluate(dispatch, {}).status());

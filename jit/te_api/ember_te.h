@@ -57,25 +57,29 @@ typedef struct EmberTeDispatch EmberTeDispatch;
 typedef struct EmberTeSchedule EmberTeSchedule;
 /* The code that a schedule makes of a dispatch for a target. */
 typedef struct EmberTeKernel EmberTeKernel;
-/* A flag that stops calls. */
+/* A flag by which another thread stops calls. */
 typedef struct EmberTeStop EmberTeStop;
 
-/* A form in which a dispatch is written. */
+/* A form in which the text of a dispatch is written. */
 typedef enum EmberTeForm {
-  /* y[i, j] = sum(k) a[i, k] * b[k, j]; see tensor/notation/README.md. */
+  /* A short notation: y[i, j] = sum(k) a[i, k] * b[k, j]; see
+   * tensor/notation/README.md. */
   EMBER_TE_NOTATION = 0,
-  /* dispatch @y(...) -> (...) { ... }; see tensor/GRAMMAR.md. */
+  /* The complete form: dispatch @y(...) -> (...) { ... }; see
+   * tensor/GRAMMAR.md. */
   EMBER_TE_DISPATCH = 1
 } EmberTeForm;
 
-/* A dim of an input: a number, or the name of an extent that calls give. This
- * struct and the next one never grow, because they are in arrays. */
+/* A dim of an input: a number, or the name of an extent whose value each call
+ * gives. EmberTeDim and EmberTeInput never grow in later versions, because
+ * callers put them in arrays. */
 typedef struct EmberTeDim {
-  int64_t extent;   /* used if name is NULL */
-  const char* name; /* Equal names are equal extents. */
+  int64_t extent; /* number of elements along the dim; used if name is NULL */
+  /* name of the extent; dims with equal names have equal extents */
+  const char* name;
 } EmberTeDim;
 
-/* An input that is declared outside of the text. */
+/* An input of the dispatch that the text does not declare. */
 typedef struct EmberTeInput {
   const char* name;
   EmberType type;
@@ -88,8 +92,8 @@ typedef struct EmberTeParseOptions {
   const char* text;
   size_t text_size;
   EmberTeForm form;
-  /* Name of the dispatch; NULL: that of its first result. Only for
-   * EMBER_TE_NOTATION, as are the inputs. */
+  /* Name of the dispatch; NULL: the name of its first result. `name` and
+   * `inputs` are used for EMBER_TE_NOTATION only. */
   const char* name;
   const EmberTeInput* inputs;
   size_t input_count;
@@ -101,7 +105,7 @@ typedef enum EmberTeRole {
   EMBER_TE_TEMPORARY = 2
 } EmberTeRole;
 
-/* The caller sets struct_size in the structs whose names end with Info. The
+/* The caller sets struct_size in each struct whose name ends with Info. The
  * library writes only the fields that fit into this size. */
 
 typedef struct EmberTeBufferInfo {
@@ -110,15 +114,17 @@ typedef struct EmberTeBufferInfo {
   EmberType type;
   EmberTeRole role;
   int32_t rank;
-  const int64_t* dims; /* -1: an extent that calls give */
+  /* number of elements along each dim; -1 if each call gives it */
+  const int64_t* dims;
 } EmberTeBufferInfo;
 
 /* A stage of a schedule. Its strings are valid until the schedule changes. */
 typedef struct EmberTeStageInfo {
   size_t struct_size;
-  const char* name; /* The stage is named after the buffer that it stores. */
+  const char* name; /* name of the buffer that the stage stores */
   int32_t loop_count;
-  /* The loop inside which the stage is computed; "" if there is none. */
+  /* The stage and the loop inside which this stage is computed (compute_at); ""
+   * if it is not attached. */
   const char* attached_stage;
   const char* attached_loop;
 } EmberTeStageInfo;
@@ -127,8 +133,9 @@ typedef struct EmberTeStageInfo {
 typedef struct EmberTeLoopInfo {
   size_t struct_size;
   const char* name;
-  int64_t extent;   /* number of iterations; -1 if calls give it */
-  const char* mark; /* "serial", "parallel", "unrolled", "vector", ... */
+  int64_t extent; /* number of iterations; -1 if each call gives it */
+  /* execution of the loop: "serial", "parallel", "unrolled", "vector", ... */
+  const char* mark;
   int32_t is_reduction;
 } EmberTeLoopInfo;
 
@@ -136,21 +143,22 @@ typedef struct EmberTeLoopInfo {
  * strings are valid forever. */
 typedef struct EmberTePrimitiveInfo {
   size_t struct_size;
-  const char* name;  /* "split" */
-  const char* usage; /* "%stage loop factor -> outer inner" */
+  const char* name; /* "split" */
+  /* the operands and results: "%stage loop factor -> outer inner" */
+  const char* usage;
   const char* doc;
   int32_t operand_count;
   int32_t result_count;
   int32_t keeps_rounding;
 } EmberTePrimitiveInfo;
 
-/* An operand or a result of a primitive: one word of a step's line, or several
- * if it is repeated. Its strings are valid forever. */
+/* An operand or a result of a primitive. It is one word of a step's line, or
+ * several if is_repeated. Its strings are valid forever. */
 typedef struct EmberTeOperandInfo {
   size_t struct_size;
   const char* name;
-  /* One of the names in jit/schedule/core/operands.h: "stage", "loop",
-   * "number", ... A result is a new "loop" or "stage". */
+  /* Kind of the operand, by a name of jit/schedule/core/operands.h: "stage",
+   * "loop", "number", ... A result is a new "loop" or "stage". */
   const char* kind;
   int32_t is_optional;
   int32_t is_repeated;
@@ -162,8 +170,8 @@ typedef struct EmberTeCompileOptions {
    * "vulkan1.3+subgroup32+shared49152", "sm_90a+subgroup32+shared232448". NULL:
    * this machine. Only a kernel for this machine can run. */
   const char* target;
-  /* Number of threads that run the parallel loops of a kernel for this machine,
-   * the caller's among them; 0: one. */
+  /* Number of threads that run a kernel's parallel loops, including the thread
+   * that calls kernel_run; 0: one. Only for kernels for this machine. */
   int32_t threads;
 } EmberTeCompileOptions;
 
@@ -176,64 +184,69 @@ typedef struct EmberTeCall {
   void* const* outputs;
   const size_t* output_sizes; /* in bytes */
   int32_t output_count;
-  /* Ends the call with EMBER_CANCELLED after stop_request; the outputs then
-   * have any values. A kernel is stopped between its tasks: the iterations of
-   * parallel loops. May be NULL. */
+  /* The flag that may stop the call; NULL: none. After stop_request the call
+   * ends with EMBER_CANCELLED, and the contents of the outputs are undefined. A
+   * kernel stops between two iterations of its parallel loops. */
   EmberTeStop* stop;
 } EmberTeCall;
 
 typedef struct EmberTeTimeOptions {
   size_t struct_size; /* sizeof(EmberTeTimeOptions) */
-  double seconds;     /* time for all kernels together, at most 3600; 0: 1 */
+  /* seconds for measuring all kernels together, at most 3600; 0: 1 */
+  double seconds;
 } EmberTeTimeOptions;
 
 typedef struct EmberTeApi {
-  /* Size of the library's table. Functions beyond this size do not exist. */
+  /* Size in bytes of this table in the library. A caller must not use functions
+   * beyond this size. */
   size_t struct_size;
   uint32_t version; /* EMBER_TE_API_VERSION of the library */
 
   /* --- version 1 --- */
   const char* (*error_message)(void);
 
-  /* Creates a flag, which may be in any number of calls. */
+  /* Creates a flag. Any number of calls may use the same flag. */
   EmberStatus (*stop_create)(EmberTeStop** stop);
-  /* Stops the calls that have the flag, now and later. May be called on any
-   * thread and in a signal handler. */
+  /* Stops the calls that use the flag, current and later ones. May be called on
+   * any thread and in a signal handler. */
   void (*stop_request)(EmberTeStop* stop);
   void (*stop_release)(EmberTeStop* stop);
 
   /* --- dispatches --- */
 
-  /* Parses the text of a dispatch, which has the form `form` of the options.
-   * The message of an error has the line and the column, counted from 1. */
+  /* Parses the text of a dispatch, which is written in the form options->form.
+   * The message of an error contains the line and the column, counted from 1.
+   * */
   EmberStatus (*dispatch_parse)(const EmberTeParseOptions* options,
                                 EmberTeDispatch** dispatch);
   void (*dispatch_release)(EmberTeDispatch* dispatch);
   const char* (*dispatch_name)(const EmberTeDispatch* dispatch);
-  /* Returns the dispatch in the form EMBER_TE_DISPATCH. */
+  /* Returns the text of the dispatch in the form EMBER_TE_DISPATCH. */
   const char* (*dispatch_text)(const EmberTeDispatch* dispatch);
   /* Describes the buffer with the number `index`, counted from 0: inputs, then
    * outputs, then temporaries. Returns EMBER_NOT_FOUND after the last one. */
   EmberStatus (*dispatch_buffer)(const EmberTeDispatch* dispatch, int32_t index,
                                  EmberTeBufferInfo* info);
-  /* Writes the dims of output number `output` for the inputs of the call.
-   * outputs of the call are not used. dims: as many as the output's rank.
-   * Errors: an input has another type or other dims than declared. */
+  /* Computes the dims of output number `output` from the inputs of the call,
+   * and writes them to `dims`, which has room for the output's rank. The call's
+   * outputs are not used. Errors: an input has another type or other dims than
+   * declared. */
   EmberStatus (*dispatch_output_dims)(const EmberTeDispatch* dispatch,
                                       const EmberTeCall* call, int32_t output,
                                       int64_t* dims);
-  /* Computes the outputs with the scalar evaluator, which defines the meaning
-   * of dispatches and is slow. in_f64: not 0 if sums of f32 are accumulated in
-   * f64, as a reference for comparisons within a tolerance. */
+  /* Computes the outputs with the scalar evaluator, which is slow; it defines
+   * the results that kernels must give. in_f64: if it is not 0, sums of f32 are
+   * accumulated in f64, as a reference for comparisons within a tolerance. */
   EmberStatus (*dispatch_evaluate)(const EmberTeDispatch* dispatch,
                                    const EmberTeCall* call, int32_t in_f64);
 
   /* --- schedules --- */
 
-  /* Makes a schedule without steps, whose loops are the axes as they are
-   * written. default_target: if it is not NULL, a target ("host", or one of
-   * EmberTeCompileOptions::target). The schedule then has the steps that the
-   * JIT chooses for this target; it may have joined axes before. */
+  /* Makes a schedule of the dispatch. If default_target is NULL, it has no
+   * steps, and its loops are the axes as the dispatch has them. Otherwise
+   * default_target is "host" or a target as in EmberTeCompileOptions, and the
+   * schedule has the steps that the JIT chooses for this target; before those,
+   * adjacent axes may have been joined. */
   EmberStatus (*schedule_create)(const EmberTeDispatch* dispatch,
                                  const char* default_target,
                                  EmberTeSchedule** schedule);
@@ -245,61 +258,64 @@ typedef struct EmberTeApi {
    * EMBER_FAILED_PRECONDITION, with the reason, if the primitive is refused.
    * After an error the schedule is as it was. */
   EmberStatus (*schedule_apply)(EmberTeSchedule* schedule, const char* line);
-  /* Applies the steps of schedule_text or lines of steps. Stops at the first
-   * error, which names the line. The steps before it stay applied. */
+  /* Applies several steps, one per line, such as those that schedule_text
+   * returned. Stops at the first error, which names the line; the steps before
+   * it stay applied. */
   EmberStatus (*schedule_replay)(EmberTeSchedule* schedule, const char* text);
-  /* Returns the steps. The text is valid until the next call for the
-   * schedule. */
+  /* Returns the steps that were applied, one per line. The text is valid until
+   * the next call for the schedule. */
   const char* (*schedule_text)(EmberTeSchedule* schedule);
-  /* Lowers the schedule to its loop nest, and writes the nest's text to *text.
-   * It is valid until the next call for the schedule. */
+  /* Lowers the schedule to its loop nest, and sets *text to the nest's text.
+   * That text is valid until the next call for the schedule. */
   EmberStatus (*schedule_nest)(EmberTeSchedule* schedule, const char** text);
-  /* Describes the stage with the number `index`, in the order in which stages
-   * run; EMBER_NOT_FOUND after the last one. */
+  /* Describes stage number `index`, counted in the order in which stages run.
+   * Returns EMBER_NOT_FOUND after the last one. */
   EmberStatus (*schedule_stage)(EmberTeSchedule* schedule, int32_t index,
                                 EmberTeStageInfo* info);
-  /* Describes a loop of a stage, outermost first. */
+  /* Describes loop number `index` of a stage, counted from the outermost.
+   * Returns EMBER_NOT_FOUND after the last one. */
   EmberStatus (*schedule_loop)(EmberTeSchedule* schedule, int32_t stage,
                                int32_t index, EmberTeLoopInfo* info);
-  /* Describe the primitive with the number `index`, and its operand or result
-   * with the number `operand`: operands first, then results. Return
-   * EMBER_NOT_FOUND after the last one. */
+  /* primitive_info describes primitive number `index`. primitive_operand
+   * describes its operand or result number `operand`: operands are counted
+   * first, then results. Both return EMBER_NOT_FOUND after the last one. */
   EmberStatus (*primitive_info)(int32_t index, EmberTePrimitiveInfo* info);
   EmberStatus (*primitive_operand)(int32_t index, int32_t operand,
                                    EmberTeOperandInfo* info);
 
   /* --- kernels --- */
 
-  /* Compiles the schedule as it is now. options may be NULL. Errors:
+  /* Compiles the present steps of the schedule. options may be NULL. Errors:
    * EMBER_UNIMPLEMENTED or EMBER_FAILED_PRECONDITION, with the reason, if the
    * schedule cannot be compiled for the target; EMBER_NOT_FOUND if LLVM is
-   * needed and not there. */
+   * needed and its library is missing. */
   EmberStatus (*kernel_compile)(const EmberTeSchedule* schedule,
                                 const EmberTeCompileOptions* options,
                                 EmberTeKernel** kernel);
   void (*kernel_release)(EmberTeKernel* kernel);
-  /* Returns the kernel's target as text. */
+  /* Returns the target that the kernel was compiled for, as text. */
   const char* (*kernel_target)(const EmberTeKernel* kernel);
-  /* Gives the code in its form with the number `index`: *extension is ".ll",
-   * ".s", ".ptx", ".spvasm", ".device.loops" or ".c". Returns EMBER_NOT_FOUND
-   * after the last one. */
+  /* Returns one textual form of the kernel's code, with the number `index`.
+   * *extension says which form: ".ll", ".s", ".ptx", ".spvasm", ".device.loops"
+   * or ".c". Returns EMBER_NOT_FOUND after the last one. */
   EmberStatus (*kernel_code)(const EmberTeKernel* kernel, int32_t index,
                              const char** extension, const char** text);
-  /* Runs the kernel. Errors: the buffers do not fit; an index that is data is
-   * out of range; EMBER_FAILED_PRECONDITION if the kernel is not for this
-   * machine. */
+  /* Runs the kernel. Errors: a buffer does not fit the dispatch; an index that
+   * was read from a buffer is out of range; EMBER_FAILED_PRECONDITION if the
+   * kernel is not for this machine. */
   EmberStatus (*kernel_run)(const EmberTeKernel* kernel,
                             const EmberTeCall* call);
-  /* Measures kernels, one call of each after the other, so that changes of the
-   * machine's speed affect all of them. calls: one for each kernel. Writes the
-   * median and the least time of a call, in nanoseconds, for each kernel; both
-   * may be NULL. Short calls are repeated, and their times are means. */
+  /* Measures kernels in rounds of one call of each, so that changes of the
+   * machine's speed affect all alike. calls: one for each kernel. Writes the
+   * median and the least time of a call of each kernel, in nanoseconds; either
+   * pointer may be NULL. A short call is repeated, and its time is the mean. */
   EmberStatus (*kernels_time)(const EmberTeKernel* const* kernels,
                               const EmberTeCall* const* calls, int32_t count,
                               const EmberTeTimeOptions* options, double* median,
                               double* least);
-  /* Measures the largest rate of f32 multiply-adds of this machine, in 10^9
-   * operations per second (a multiply-add is two). seconds: 0 to 60. */
+  /* Measures the highest rate at which this machine executes multiply-adds of
+   * f32, in 10^9 operations per second; a multiply-add counts as two
+   * operations. seconds: 0 to 60. */
   EmberStatus (*machine_peak)(int32_t threads, double seconds, double* gflops);
 } EmberTeApi;
 

@@ -57,7 +57,8 @@ static void TestArguments(void) {
   EXPECT(te->primitive_info(0, &info) == EMBER_OK);
   EXPECT(strcmp(info.name, "split") == 0 && info.operand_count == 3 &&
          info.result_count == 2);
-  /* A caller with a smaller struct gets no more than fits. */
+  /* The library must not write beyond the struct_size that the caller set: this
+   * struct is smaller than the library's. */
   info.struct_size = sizeof(size_t) + sizeof(char*);
   info.usage = NULL;
   EXPECT(te->primitive_info(0, &info) == EMBER_OK && info.usage == NULL);
@@ -66,7 +67,8 @@ static void TestArguments(void) {
   te->kernel_release(NULL);
 }
 
-/* The buffers of y[i, j] = sum(k) a[i, k] * b[k, j] with 4, 8 and K. */
+/* The buffers of y[i, j] = sum(k) a[i, k] * b[k, j] for 4 rows, 8 columns and K
+ * terms. */
 typedef struct Product {
   float a[4 * 3], b[3 * 8], y[4 * 8];
   int64_t a_dims[2], b_dims[2];

@@ -28,8 +28,8 @@ constexpr int32_t kMaxThreads = 1024;
 
 // --- compiling ---
 
-// Loads LLVM when it is first needed. Back ends that do not need LLVM never
-// call Compile.
+// A compiler that loads LLVM's library in the first call of Compile. Back ends
+// that do not need LLVM never call Compile.
 class LlvmWhenNeeded final : public jit::Compiler {
  public:
   StatusOr<std::unique_ptr<jit::CompiledNest>> Compile(
@@ -40,7 +40,8 @@ class LlvmWhenNeeded final : public jit::Compiler {
   }
 
  private:
-  // Returns the compiler, which all kernels of the process share.
+  // Returns the process's only compiler, which all kernels share; the first
+  // call makes it.
   static StatusOr<jit::Compiler*> Made() {
     static std::mutex mutex;
     static std::unique_ptr<jit::ObjectCompiler>* const compiler =
@@ -125,9 +126,10 @@ Status Run(const EmberTeKernel& kernel, const EmberTeCall& call) {
 
 using Clock = std::chrono::steady_clock;
 
-// Calls shorter than this are repeated.
+// Least duration of a measured sample in nanoseconds. A shorter call is
+// repeated within the sample.
 constexpr double kLeastSampleNs = 20'000;
-// Number of rounds even if the time is over.
+// Least number of rounds, which is kept even if the time is over.
 constexpr size_t kLeastRounds = 3;
 constexpr size_t kMaxRounds = 1'000'000;
 
@@ -139,7 +141,7 @@ struct Runner {
   const EmberTeKernel* kernel;
   BoundCall bound;
   int repeats = 1;
-  std::vector<double> samples;  // ns of a call
+  std::vector<double> samples;  // measured times of one call, in ns
 
   Status Measure(double& ns) const {
     const auto start = Clock::now();
@@ -149,7 +151,7 @@ struct Runner {
     return OkStatus();
   }
 
-  // Calls the kernel twice, and chooses how often a sample calls it.
+  // Calls the kernel twice, and sets how many calls a sample has.
   Status Prepare() {
     double ns = 0;
     EMBER_RETURN_IF_ERROR(Measure(ns));

@@ -28,7 +28,8 @@ namespace ember::te_api {
 struct DispatchData {
   tensor::Dispatch dispatch;
   std::string text;
-  std::vector<std::vector<int64_t>> dims;  // per buffer; -1: not constant
+  // the dims of each buffer; -1 if a dim depends on the call
+  std::vector<std::vector<int64_t>> dims;
 };
 
 }  // namespace ember::te_api
@@ -44,7 +45,7 @@ struct EmberTeDispatch {
 struct EmberTeSchedule {
   std::shared_ptr<const ember::te_api::DispatchData> data;
   ember::schedule::Schedule schedule;
-  // The texts of the last calls.
+  // The texts that the last calls of schedule_text and schedule_nest returned.
   std::string text, nest;
 };
 
@@ -52,7 +53,8 @@ struct EmberTeKernel {
   std::shared_ptr<const ember::te_api::DispatchData> data;
   std::string target;
   std::vector<ember::jit::CodeText> code;
-  // Null if the kernel is not for this machine.
+  // The kernel as it runs on this machine; null if it was compiled for another
+  // target.
   std::unique_ptr<ember::vm::CpuKernel> host;
   std::unique_ptr<ember::ParallelRunner> runner;
 };
@@ -62,10 +64,12 @@ namespace ember::te_api {
 // Stores the status's message as the calling thread's error_message() and
 // returns its code.
 EmberStatus Report(const Status& status);
-// Stores the error that a function got a null pointer.
+// Stores the error message that an argument of the function was a null pointer,
+// and returns its code.
 EmberStatus ReportNull(const char* function);
 
-// Copies a struct for the caller, as far as its struct_size reaches.
+// Copies the library's struct to the caller's, but not beyond the caller's
+// struct_size.
 template <typename Info>
 void Fill(const Info& made, Info* info) {
   size_t size = info->struct_size;
@@ -76,8 +80,8 @@ void Fill(const Info& made, Info* info) {
               size - sizeof(size_t));
 }
 
-// Copies the caller's options; fields beyond its struct_size are 0. least: size
-// of the struct in version 1.
+// Copies the caller's options. Fields beyond the caller's struct_size are 0.
+// least: size of the struct in version 1, which the caller's must have.
 template <typename Options>
 StatusOr<Options> Read(const Options& given, size_t least,
                        std::string_view name) {
@@ -93,21 +97,22 @@ StatusOr<Options> Read(const Options& given, size_t least,
   return options;
 }
 
-// A call whose inputs fit the dispatch.
+// A call whose inputs were checked to fit the dispatch.
 struct BoundCall {
   std::vector<int64_t> parameters;
   tensor::ConcreteHeader header;
   std::vector<void*> buffers;  // inputs, then outputs
   const Interrupt* interrupt = nullptr;
-  // Number of points that the stages evaluate; only with an interrupt.
+  // Number of points that all stages evaluate; computed only if the call has an
+  // interrupt.
   int64_t points = 0;
 };
 
-// Checks the inputs, and finds the parameters in their dims. Errors name the
-// input.
+// Checks the inputs of the call, and reads the values of the dispatch's
+// parameters from their dims. Errors name the input.
 StatusOr<BoundCall> BindInputs(const tensor::Dispatch& dispatch,
                                const EmberTeCall& call);
-// Does the same, and checks the outputs.
+// Does the same as BindInputs, and also checks the outputs.
 StatusOr<BoundCall> Bind(const tensor::Dispatch& dispatch,
                          const EmberTeCall& call);
 

@@ -45,7 +45,8 @@ StatusOr<EmberTeSchedule*> Create(const EmberTeDispatch& dispatch,
   request.dispatch = &dispatch.data->dispatch;
   EMBER_ASSIGN_OR_RETURN(schedule::Computation computation,
                          jit::ComputationOf(request));
-  // Calls of this API have outputs of their own (AddOutputs in call.cc).
+  // Outputs of this API never share memory with inputs (AddOutputs in call.cc
+  // checks it), so no buffer is overwritten in place.
   for (schedule::ComputationBuffer& buffer : computation.buffers)
     buffer.may_be_overwritten = false;
   if (default_target == nullptr) {

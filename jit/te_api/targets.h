@@ -13,9 +13,9 @@ namespace ember::te_api {
 // or a name of jit/target/compile_target.h.
 StatusOr<std::string> TargetText(std::string_view name);
 
-// Returns the text of a target whose code the C API makes: this machine
-// ("host") or one for which LLVM need not make the code of another processor.
-// Errors also name what to use instead.
+// Returns the text of a target for which the C API can compile code: this
+// machine ("host"), or a target whose code is not made by LLVM for another CPU.
+// Errors also say which target to use instead.
 StatusOr<std::string> TargetForCode(std::string_view name);
 
 }  // namespace ember::te_api

@@ -15,8 +15,8 @@ namespace ember::jit {
 void LowerPriority(int niceness) {
   const auto thread = static_cast<id_t>(syscall(SYS_gettid));
   const int now = getpriority(PRIO_PROCESS, thread);
-  // The system call fails only in a sandbox that forbids it. The failure is
-  // ignored.
+  // The system call fails only in a sandbox that forbids it; the priority then
+  // stays as it is.
   static_cast<void>(
       setpriority(PRIO_PROCESS, thread, std::min(now + niceness, 19)));
 }

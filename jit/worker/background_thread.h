@@ -11,11 +11,11 @@
 
 namespace ember::jit {
 
-// Nice value of threads that run LLVM: the lowest priority. Such threads still
-// make slow progress where other threads take all cores.
+// Nice value of threads that run LLVM: the lowest priority. They still make
+// slow progress if other threads occupy all cores.
 inline constexpr int kCompilingNiceness = 19;
-// Nice value of the compile worker's process, and of threads that prepare its
-// work.
+// Nice value of the compile worker's process, and of the threads that prepare
+// requests for it.
 inline constexpr int kWorkerNiceness = 10;
 
 // Adds to the calling thread's nice value, up to 19. The change is permanent:

@@ -15,8 +15,8 @@
 namespace ember::jit {
 namespace {
 
-// Largest number of workers that may end before they begin a job: another job
-// may be the reason, but not that often.
+// Largest number of workers that may end after a job was sent and before they
+// begin it. Another job may have ended the worker, but not so often.
 constexpr int kMaxLosses = 8;
 
 Status Stopped() { return CancelledError("no caller waits for this kernel"); }
@@ -26,7 +26,8 @@ class RemoteCompiler final : public ObjectCompiler {
   RemoteCompiler(WorkerOptions options, WorkerPaths paths)
       : options_(std::move(options)), paths_(std::move(paths)) {}
 
-  // Makes the first connection, whose greeting has the identity.
+  // Makes the first connection to the worker, whose greeting contains the
+  // compiler's identity.
   Status Start();
 
   const std::string& identity() const override { return identity_; }
@@ -41,7 +42,7 @@ class RemoteCompiler final : public ObjectCompiler {
   void Stop() override;
 
  private:
-  // A connection to a worker, which one thread uses or which is idle.
+  // A connection to a worker. It is idle, or one thread uses it.
   struct Line {
     Line(FileDescriptor descriptor, SocketIdentity of)
         : connection(std::move(descriptor)), worker(of) {}
@@ -49,11 +50,12 @@ class RemoteCompiler final : public ObjectCompiler {
     const SocketIdentity worker;
     std::string identity;
   };
-  // The result of sending a job to a worker on one connection.
+  // The outcome of one attempt: a job was sent to a worker on one connection.
   struct Outcome {
     StatusOr<CompileAnswer> answer;
     bool is_begun = false;
-    bool is_silent = false;  // true if the worker gave no sign of life
+    // true if the worker gave no sign of life for too long
+    bool is_silent = false;
   };
 
   StatusOr<std::unique_ptr<Line>> TakeLine();
@@ -61,8 +63,8 @@ class RemoteCompiler final : public ObjectCompiler {
   void GiveBack(std::unique_ptr<Line> line);
   Outcome AskOn(Line& line, const std::string& job) const;
   StatusOr<CompileAnswer> Ask(const CompileJob& job);
-  // Returns a compiler of this process, for code that only this process can
-  // make.
+  // Returns a compiler that runs in this process. It compiles code that is
+  // valid in this process only.
   StatusOr<ObjectCompiler*> Local();
   bool is_stopped() const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -75,11 +77,13 @@ class RemoteCompiler final : public ObjectCompiler {
   mutable std::mutex mutex_;  // This mutex guards the members below it.
   std::vector<std::unique_ptr<Line>> idle_;
   std::set<Line*> used_;
-  // Identity of the socket of the silent worker, which is to be replaced.
+  // Identity of the socket of a worker that gave no sign of life: the next
+  // connection replaces that worker.
   SocketIdentity silent_;
   bool is_stopped_ = false;
-  std::mutex loading_;                     // guards local_
-  std::unique_ptr<ObjectCompiler> local_;  // null until a nest needs it
+  std::mutex loading_;  // guards local_
+  // compiler of this process; null until a nest needs it
+  std::unique_ptr<ObjectCompiler> local_;
 };
 
 StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
@@ -117,8 +121,8 @@ StatusOr<std::unique_ptr<RemoteCompiler::Line>> RemoteCompiler::Connect() {
 }
 
 Status RemoteCompiler::Start() {
-  // If the first attempt to connect fails, the worker was about to end, or is
-  // silent. The second attempt replaces it.
+  // If the first attempt to connect fails, the worker is about to end or gives
+  // no sign of life. The second attempt then starts a new one.
   StatusOr<std::unique_ptr<Line>> line = Connect();
   if (!line.ok()) line = Connect();
   if (!line.ok()) return line.status();
@@ -196,8 +200,7 @@ StatusOr<CompileAnswer> RemoteCompiler::Ask(const CompileJob& job) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       used_.erase(line->get());
-      // Other connections to the same worker would fail as well, so they are
-      // dropped.
+      // The worker has failed, so the idle connections to it are dropped.
       idle_.clear();
       if (outcome.is_silent) silent_ = (*line)->worker;
       if (is_stopped_) return Stopped();
@@ -214,7 +217,8 @@ StatusOr<CompileAnswer> RemoteCompiler::Ask(const CompileJob& job) {
 StatusOr<vm::KernelCode> RemoteCompiler::CompileToCode(
     const loops::LoopNest& nest, const CompileOptions& options,
     CompiledNest* figures) {
-  // Code for the emulated grid is valid only in the process that runs it.
+  // Code for the emulated grid is valid only in the process that runs it, so it
+  // is compiled here.
   if (TargetText(options.target).Has("emulated")) {
     EMBER_ASSIGN_OR_RETURN(ObjectCompiler* const local, Local());
     return local->CompileToCode(nest, options, figures);

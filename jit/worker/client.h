@@ -5,10 +5,10 @@
 //                          NewRemoteCompiler({.program = path}));
 //   compiler->CompileToCode(nest, options, &figures);
 //
-// So LLVM's work is neither in the host's memory nor on its threads, and its
-// crashes and endless loops do not hit the host. They only cost the kernel that
-// was being compiled; the other waiting jobs go to a new worker. A worker
-// without a sign of life (it was stopped, say) is replaced. The worker is
+// So LLVM uses neither the memory nor the threads of the user's process (the
+// host). A crash or endless loop of LLVM only costs the kernel that was being
+// compiled: the other waiting jobs go to a new worker. A worker that gives no
+// sign of life, for example because it was stopped, is replaced. The worker is
 // started when it is needed and ends after a minute without jobs. It runs with
 // a low priority (kWorkerNiceness of jit/worker/background_thread.h), as a
 // program that a user can see, stop and kill.
@@ -27,26 +27,30 @@
 
 namespace ember::jit {
 
-// Name of the file of the worker's program.
+// file name of the worker's program
 inline constexpr char kWorkerProgram[] = "ember-compile-worker";
 
 struct WorkerOptions {
-  std::string program;  // path of the worker's program
-  std::string folder;   // folder of the socket, as in FindWorkerPaths
-  // Longest time without a sign of life after which a worker is replaced. A
-  // worker gives one every second.
+  std::string program;  // path of the file of the worker's program
+  // folder of the socket through which processes reach the worker
+  // (FindWorkerPaths)
+  std::string folder;
+  // Longest time without a sign of life from a worker before it is replaced. A
+  // worker gives one every second while it has a job.
   std::chrono::milliseconds patience{20'000};
-  // Options for the worker: see ServeOptions. Less than a second counts as one.
+  // Values of ServeOptions with which the worker is started. Less than a second
+  // counts as one.
   std::chrono::milliseconds most_time{60'000};
   std::chrono::milliseconds idle{60'000};
-  // Largest number of workers that may end while they compile one nest.
+  // Largest number of workers that may end while they compile the same nest,
+  // before the nest is declined.
   int most_deaths = 2;
 };
 
-// Returns a compiler that asks the worker. This connects to the worker at once,
-// and starts it if there is none, because the compiler's identity is in the
-// worker's greeting. Errors: the reason why the worker cannot be started or
-// found.
+// Returns a compiler that sends nests to the worker. It connects to the worker
+// at once, and starts one if none runs, because the worker's greeting contains
+// the compiler's identity. Errors: the reason why the worker cannot be started
+// or found.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewRemoteCompiler(
     WorkerOptions options);
 

@@ -1,4 +1,4 @@
-// The program ember-compile-worker; see program.h.
+// The main function of the program ember-compile-worker (jit/worker/program.h).
 #include <utility>
 
 #include "jit/worker/program.h"

@@ -6,10 +6,10 @@
 
 namespace ember::jit {
 
-// Returns the path of the program in the folder of the library or program that
-// this function was linked into, or in "worker" there, as in a build. Neither
-// the environment nor the working folder matters. Empty if it is not there.
-// Thread-safe.
+// Returns the path of the worker's program. It is in the folder of the library
+// or program that this function was linked into, or, as in a build, in the
+// folder "worker" there. Neither the environment nor the working folder
+// matters. Empty if there is no such file. Thread-safe.
 std::string FindWorkerProgram();
 
 }  // namespace ember::jit

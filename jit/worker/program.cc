@@ -22,7 +22,8 @@
 namespace ember::jit {
 namespace {
 
-constexpr int kListener = 3;  // number of the file that StartProcess passes
+// file descriptor that StartProcess passes: the listening socket
+constexpr int kListener = 3;
 
 constexpr char kHelp[] =
     "Usage: ember-compile-worker --socket=PATH --lock=PATH [--idle-ms=N] "
@@ -67,24 +68,25 @@ bool ReadArguments(int argc, char** argv, ServeOptions& options) {
   return !options.socket.empty() && !options.lock.empty();
 }
 
-// Lowers the process's priority and its limits. A process of its own may do
-// that to itself; a library must not do it to its host.
+// Lowers the process's priority and limits its resources. The worker's own
+// process may be changed in this way; the host of a library must not be.
 void StepBack() {
   // Threads that the process starts later inherit this priority.
   LowerPriority(kWorkerNiceness);
-  // If memory runs out, the system ends this process first, because of the
-  // score that is written here.
+  // A high score makes the system end this process first if memory runs out.
   const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score >= 0) {
     static_cast<void>(!write(score, "500", 3));
     close(score);
   }
-  // The process ignores the end of the terminal of the program that started it.
+  // The worker survives when the terminal of the program that started it is
+  // closed.
   signal(SIGHUP, SIG_IGN);
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 #ifndef EMBER_SANITIZER
-  // The limit on memory: compiling one kernel must not make the machine swap.
+  // The address space is limited, so that compiling one kernel cannot make the
+  // machine swap.
   const rlimit memory = {rlim_t{4} << 30, rlim_t{4} << 30};
   setrlimit(RLIMIT_AS, &memory);
 #endif
@@ -121,8 +123,8 @@ int RunWorker(int argc, char** argv,
   if (!compiler.ok()) return 1;
   const std::unique_ptr<ObjectCompiler> used = wrap(*std::move(compiler));
   Serve(FileDescriptor(kListener), *used, options);
-  // _exit runs no destructors: threads that wait for clients still use the
-  // compiler.
+  // The process ends by _exit, which runs no destructors: threads that wait for
+  // clients still use the compiler.
   _exit(0);
 }
 

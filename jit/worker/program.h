@@ -14,8 +14,9 @@
 
 namespace ember::jit {
 
-// Runs a worker and returns the process's exit status. `wrap` may replace the
-// compiler for this machine, as tests do.
+// Runs a worker until it is idle, and returns the process's exit status. `wrap`
+// gets the compiler for this machine and returns the compiler to use, so that
+// tests can replace it.
 int RunWorker(int argc, char** argv,
               const std::function<std::unique_ptr<ObjectCompiler>(
                   std::unique_ptr<ObjectCompiler>)>& wrap);

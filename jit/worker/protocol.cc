@@ -15,9 +15,11 @@
 namespace ember::jit {
 namespace {
 
-// Largest size of a message; code and its texts are far smaller.
+// Largest size in bytes of a message: compiled code and its texts are far
+// smaller.
 constexpr uint32_t kMaxBytes = uint32_t{1} << 28;
-// Longest time to wait for a receiver whose buffer stays full.
+// Longest time to wait for a receiver that does not read while its socket's
+// buffer is full.
 constexpr int kSendPatienceMs = 20'000;
 
 struct Header {
@@ -35,8 +37,8 @@ Status Damaged(const char* what) {
       {what, ": expected a message of this version, ", "found another"}));
 }
 
-// Waits until the socket is ready for the events. Returns 0 if that takes too
-// long.
+// Waits until the socket is ready for `events`, such as reading or writing
+// (poll). Returns 0 if that takes too long.
 int Await(int socket, short events, int milliseconds) {
   pollfd entry = {.fd = socket, .events = events, .revents = 0};
   int ready = 0;

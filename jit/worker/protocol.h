@@ -38,7 +38,8 @@
 
 namespace ember::jit {
 
-// Version of the protocol. It changes whenever the format of any message does.
+// Version of the protocol. It changes whenever the format of any message
+// changes.
 inline constexpr uint32_t kWorkerProtocolVersion = 3;
 // Time between a worker's signs of life while it has a job.
 inline constexpr std::chrono::milliseconds kSignOfLife{1000};
@@ -50,7 +51,7 @@ struct Message {
   std::string body;
 };
 
-// A verified nest for the worker to compile.
+// A job: a verified nest that the worker is to compile, and the options for it.
 struct CompileJob {
   std::string nest;  // text of the nest (jit/loops/text/text.h)
   CompileOptions options;
@@ -58,7 +59,7 @@ struct CompileJob {
 
 struct CompileAnswer {
   Status status;
-  // The code; valid only if the status is ok.
+  // The compiled code; valid only if the status is ok.
   vm::KernelCode code;
   int64_t code_bytes = 0;
   double optimize_ms = 0;
@@ -71,16 +72,16 @@ struct CompileAnswer {
 std::string WriteJob(const CompileJob& job);
 StatusOr<CompileJob> ReadJob(std::string_view body);
 std::string WriteAnswer(const CompileAnswer& answer);
-// Returns the answer that a message contains. The answer owns the code's bytes.
+// Parses the answer in a message. The result owns the code's bytes.
 StatusOr<CompileAnswer> ReadAnswer(std::string_view body);
 std::string WriteGreeting(const std::string& identity);
-// Returns the identity that a greeting contains. Returns FailedPrecondition if
-// the greeting has another version.
+// Returns the compiler's identity from a greeting. Returns FailedPrecondition
+// if the greeting has another version of the protocol.
 StatusOr<std::string> ReadGreeting(std::string_view body);
 
 class Connection {
  public:
-  // Makes a connection of a connected stream socket.
+  // Makes a Connection that owns a connected stream socket.
   explicit Connection(FileDescriptor socket) : socket_(std::move(socket)) {}
 
   // Sends a message. Returns FailedPrecondition if the other end is gone, or

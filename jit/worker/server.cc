@@ -23,10 +23,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Clients stay connected: the next job may come after an hour.
+// Time to wait for a client's next job: practically without limit, because a
+// client may stay connected and send its next job after an hour.
 constexpr milliseconds kForever{1 << 30};
 
-// Returns the processor time of the thread.
+// Returns the processor time that the thread has used.
 milliseconds TimeOnCore(pthread_t thread) {
   clockid_t clock = 0;
   timespec time = {};
@@ -41,14 +42,14 @@ class Server {
   Server(ObjectCompiler& compiler, const ServeOptions& options)
       : compiler_(compiler), options_(options) {}
 
-  // Accepts clients until no job has come for a while (ServeOptions::idle).
+  // Accepts clients until no job has arrived for the time ServeOptions::idle.
   void Accept(int listener);
-  // Sends signs of life, and ends the process if a job takes too long; never
-  // returns.
+  // The loop of a thread that sends signs of life to the clients of all jobs,
+  // and ends the process if a job takes too long. Never returns.
   [[noreturn]] void Watch();
 
  private:
-  // A job that waits for its answer.
+  // A job whose client waits for the answer.
   struct Work {
     std::shared_ptr<Connection> connection;
     bool is_begun = false;
@@ -165,8 +166,8 @@ void Server::Watch() {
       works = works_;
       for (const Work& work : works_) {
         if (!TakesTooLong(work)) continue;
-        // The client of the job that takes too long gets an answer. Clients of
-        // other jobs ask another worker when this process ends.
+        // The job that takes too long is answered with an error. Then the
+        // process ends, and the clients of other jobs ask another worker.
         static_cast<void>(work.connection->Send(
             {MessageKind::kAnswer,
              WriteAnswer(
@@ -185,8 +186,8 @@ void Server::Watch() {
 
 void Serve(FileDescriptor listener, ObjectCompiler& compiler,
            const ServeOptions& options) {
-  // The server is never destroyed: threads of clients may use it when the
-  // process ends.
+  // The server is never destroyed, because the threads that serve clients may
+  // use it until the process ends.
   static Server* server = nullptr;
   server = new Server(compiler, options);
   std::thread([] { server->Watch(); }).detach();

@@ -22,16 +22,16 @@
 namespace ember::jit {
 
 struct ServeOptions {
-  // `socket`: the path that the listener is bound to. `lock`: the file that
-  // must be locked to make or remove the socket (client.h).
+  // `socket`: path of the socket that listens. `lock`: path of the file that a
+  // process must lock before it makes or removes the socket (client.h).
   std::string socket;
   std::string lock;
-  // Number of threads, each of which compiles a job.
+  // Number of threads that compile. Each compiles one job at a time.
   int threads = 1;
   // Time without a job after which the server ends.
   std::chrono::milliseconds idle{60'000};
-  // Largest processor time of one compilation; the compilation may take twenty
-  // times that by the wall clock.
+  // Largest processor time of one compilation. The wall-clock time may be
+  // twenty times as long.
   std::chrono::milliseconds most_time{60'000};
 };
 

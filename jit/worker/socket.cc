@@ -60,7 +60,8 @@ FileDescriptor Lock(const std::string& path) {
   return file;
 }
 
-// Returns a connection to the socket; not open if no process listens.
+// Returns a connection to the socket. The descriptor is not open if no process
+// listens.
 FileDescriptor Connect(const std::string& path) {
   FileDescriptor client(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_un address = AddressOf(path);
@@ -85,8 +86,8 @@ StatusOr<FileDescriptor> Listen(const std::string& path) {
   return listener;
 }
 
-// Returns a text that differs between this file, files at other paths, and
-// earlier files at this path.
+// Returns a text that identifies the present contents of this path: it differs
+// for other paths, and for earlier files at the same path.
 StatusOr<std::string> VersionOf(const std::string& path) {
   struct stat about = {};
   if (stat(path.c_str(), &about) != 0) return Error(path);
@@ -102,8 +103,8 @@ StatusOr<std::string> VersionOf(const std::string& path) {
 StatusOr<WorkerPaths> FindWorkerPaths(const std::string& program,
                                       const std::string& folder) {
   EMBER_ASSIGN_OR_RETURN(std::string version, VersionOf(program));
-  // A missing library is no error here: the worker fails when it needs the
-  // library.
+  // If LLVM's library is missing, a worker is started all the same; it reports
+  // the error when it needs the library.
   if (const auto library =
           llvm_ir::FindLlvmLibrary(program.substr(0, program.rfind('/')));
       library.ok()) {
@@ -140,8 +141,10 @@ StatusOr<ConnectedSocket> ConnectOrStart(
     const WorkerPaths& paths, const SocketIdentity& avoid,
     const std::function<Status(const FileDescriptor& listener)>& start) {
   const auto connect = [&]() -> ConnectedSocket {
-    // The identity is read before connecting. If the socket is replaced in
-    // between, the identity is an older one, which does no harm.
+    // The identity is read before connecting. If the socket is replaced between
+    // the two steps, the identity is that of the older socket: a later attempt
+    // to avoid this socket then finds another identity and connects again,
+    // which is harmless.
     const SocketIdentity identity = IdentityOf(paths.socket);
     if (identity == avoid) return {};
     return {Connect(paths.socket), identity};

@@ -37,22 +37,24 @@ struct WorkerPaths {
 StatusOr<WorkerPaths> FindWorkerPaths(const std::string& program,
                                       const std::string& folder);
 
-// Identifies a socket: an earlier one at the same path has another identity.
+// Identifies a socket among those that were successively at one path, so that a
+// client can see that a worker was replaced.
 struct SocketIdentity {
   uint64_t inode = 0;
   int64_t changed_ns = 0;
   bool operator==(const SocketIdentity&) const = default;
 };
 
-// The socket of a WorkerPaths, from the worker's side.
+// The worker's own socket, which it removes when it ends.
 class WorkerSocket {
  public:
-  // Remembers the identity of the socket that is at the path now, for
-  // RemoveIfUnused.
+  // Records the identity of the socket that is at the path when this is called,
+  // for RemoveIfUnused.
   WorkerSocket(std::string socket, std::string lock);
 
-  // Removes the socket unless a client has connected to the listener meanwhile.
-  // Returns true if it was removed, or if another socket is at the path by now.
+  // Removes the socket unless a client has connected meanwhile. Returns true if
+  // the worker may end: the socket was removed, or another worker's socket has
+  // replaced it.
   bool RemoveIfUnused(int listener) const;
 
  private:
@@ -63,11 +65,11 @@ class WorkerSocket {
 
 struct ConnectedSocket {
   FileDescriptor descriptor;
-  // identity of the socket of the worker that was reached
+  // identity of the socket through which the worker was reached
   SocketIdentity identity;
 };
 
-// Connects to the worker. If no process listens, or only the one at the socket
+// Connects to the worker. If no process listens, or only that of the socket
 // `avoid`, calls `start`, which starts a worker with the given listener.
 StatusOr<ConnectedSocket> ConnectOrStart(
     const WorkerPaths& paths, const SocketIdentity& avoid,

@@ -13,9 +13,10 @@
 
 #include "base/concat.h"
 
-// ThreadSanitizer intercepts clone by that name and records a fork in the
+// ThreadSanitizer intercepts the function `clone` and records a fork in the
 // memory that both processes share. The host would then count as a forked
-// process, and die when it starts its next thread. __clone is not intercepted.
+// process, and die when it starts its next thread. The same function under the
+// name __clone is not intercepted.
 #if defined(__SANITIZE_THREAD__)
 #define EMBER_IS_TSAN 1
 #elif defined(__has_feature)
@@ -32,8 +33,8 @@ namespace ember::jit {
 namespace {
 
 int Clone(int (*function)(void*), void* stack, void* argument) {
-  // The lowest byte of the flags would be the signal that is sent at the
-  // process's end. It is 0: no signal is sent.
+  // The lowest byte of the flags is the signal that the parent gets when the
+  // child ends. It is 0: the parent gets none.
   constexpr int kFlags = CLONE_VM | CLONE_VFORK;
 #ifdef EMBER_IS_TSAN
   return __clone(function, stack, kFlags, argument);
@@ -45,16 +46,17 @@ int Clone(int (*function)(void*), void* stack, void* argument) {
 constexpr size_t kStackBytes = size_t{64} << 10;
 constexpr int kPassedDescriptor = 3;
 
-// Data that the intermediate processes share with this process. The
-// intermediate processes run in this process's memory, while this process
-// waits, and so may only make system calls. Calls that a sanitizer tracks are
-// made by number, since the sanitizer's records are this process's, too.
+// Data that the two intermediate processes share with the process that calls
+// StartProcess. They run in its memory while it waits, and so may only make
+// system calls. Calls that a sanitizer intercepts are made by number, because
+// they would change the records that the sanitizer keeps in that memory.
 struct Start {
   const char* program;
   char* const* arguments;
   int descriptor;
-  char* stack_top;  // begin of the stack of the second process
-  int error = 0;    // errno of the call that failed
+  // highest address of the stack of the second intermediate process
+  char* stack_top;
+  int error = 0;  // errno of the call that failed
 };
 
 [[noreturn]] void Exit(int status) {
@@ -62,8 +64,9 @@ struct Start {
 }
 
 void ResetSignals() {
-  // The bytes are the kernel's own struct, which differs between machines. On
-  // each, all zeros mean SIG_DFL, no flags and an empty mask.
+  // The zeros are a `struct sigaction` of the kernel, whose layout differs
+  // between architectures. On each of them zeros mean SIG_DFL, no flags and an
+  // empty mask.
   const char plain[64] = {};
   for (int number = 1; number < NSIG; ++number)
     syscall(SYS_rt_sigaction, number, plain, nullptr, (NSIG - 1) / 8);
@@ -72,7 +75,8 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// Copies like dup2, and also keeps a descriptor open that is already in place.
+// Copies a descriptor as dup2 does. If both numbers are equal, makes sure that
+// the descriptor stays open in the program.
 void CopyDescriptor(int from, int to) {
   if (from == to) {
     fcntl(to, F_SETFD, 0);
@@ -86,8 +90,8 @@ int RunProgram(void* argument) {
   setpgid(0, 0);
   const auto null = static_cast<int>(
       syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC));
-  // The copy of the descriptor gets a number above those that are overwritten
-  // next.
+  // The passed descriptor is first copied to a number above those that are
+  // overwritten next.
   const int passed = fcntl(start.descriptor, F_DUPFD, kPassedDescriptor + 1);
   if (null < 0 || passed < 0) {
     start.error = errno;
@@ -97,16 +101,16 @@ int RunProgram(void* argument) {
     CopyDescriptor(null, number);
   CopyDescriptor(passed, kPassedDescriptor);
   syscall(SYS_close_range, kPassedDescriptor + 1, ~0U, 0U);
-  // Resetting signals does not change the host's handlers, as CLONE_SIGHAND was
-  // not given.
+  // Signals are reset in this process only: without CLONE_SIGHAND, the host
+  // keeps its handlers.
   ResetSignals();
   execve(start.program, start.arguments, environ);
   start.error = errno;
   Exit(1);
 }
 
-// Runs the process between this one and the program. The process between starts
-// the program and ends at once, so that init becomes the program's parent.
+// Runs the intermediate process. It starts the program's process and ends at
+// once, so that init becomes the program's parent and the host has no child.
 int RunBetween(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   if (Clone(RunProgram, start.stack_top, argument) < 0) start.error = errno;
@@ -126,16 +130,16 @@ Status StartProcess(const std::string& program,
   if (stacks == MAP_FAILED) return ResourceExhaustedError("no stack");
   char* const bottom = static_cast<char*>(stacks);
   Start start{program.c_str(), list.data(), descriptor, bottom + kStackBytes};
-  // Signals are blocked so that no handler of the host runs in another process
-  // that shares its memory.
+  // All signals are blocked, so that no handler of the host runs in a process
+  // that shares the host's memory.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t between = Clone(RunBetween, bottom + 2 * kStackBytes, &start);
   const int error = errno;
   if (between > 0) {
-    // Only a call with __WCLONE can wait for this child, so the host never sees
-    // the child.
+    // A host that waits for any child does not see this one: only a wait with
+    // __WCLONE does, because the child sends no signal at its end.
     while (waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
     }
   } else {

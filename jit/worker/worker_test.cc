@@ -1,6 +1,6 @@
-// Tests kernels from another process: the effects of its end, its silence and
-// its endless loops, and that they are hidden from its host.
-// testing/faulty_worker.cc is the worker that fails.
+// Tests kernels that the compile worker makes: what happens if the worker ends,
+// gives no sign of life or loops forever, and that its host does not notice the
+// worker's process. testing/faulty_worker.cc is the worker that fails.
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -34,8 +34,8 @@ using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
 constexpr char kProgram[] = "jit/worker/testing/faulty_worker";
-// This environment variable names the folder of the socket. It is set in a
-// child process of the test that only compiles one kernel.
+// This environment variable names the folder of the worker's socket. If it is
+// set, this process is a child of the test that only compiles one kernel.
 constexpr char kFolderVariable[] = "EMBER_WORKER_TEST_FOLDER";
 
 // Returns a nest that computes y = 2 x, for 32 elements.
@@ -62,8 +62,8 @@ bool Compiles(ObjectCompiler& compiler, const std::string& name) {
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {
-    // The folder's name is short, since a socket's path has at most 107
-    // characters.
+    // The path of a Unix socket has at most 107 characters, so the folder's
+    // name is short.
     char name[] = "/tmp/ember-test-XXXXXX";
     folder_ = mkdtemp(name);
     options_.program = fs::absolute(kProgram);
@@ -138,7 +138,8 @@ TEST_F(WorkerTest, ProcessesAndThreadsShareOne) {
   if (const char* const folder = std::getenv(kFolderVariable)) {
     options_.folder = folder;
     EXPECT_TRUE(Compiles(*NewCompiler(), "twice"));
-    options_.folder = folder_;  // This process shares its parent's worker.
+    // In the folder of its parent, this process uses its parent's worker.
+    options_.folder = folder_;
     return;
   }
   std::vector<std::thread> threads;
@@ -200,8 +201,8 @@ TEST_F(WorkerTest, AStoppedWorkerIsReplaced) {
   kill(workers[0], SIGSTOP);
   EXPECT_TRUE(Compiles(*compiler, "twice"));
   EXPECT_EQ(Workers().size(), 2);
-  // When the stopped worker is continued, it notices that another worker has
-  // replaced it.
+  // The first worker was stopped and has been replaced. When it continues, it
+  // sees that and must not remove the socket of its successor.
   kill(workers[0], SIGCONT);
   EXPECT_TRUE(Compiles(*compiler, "twice"));
 }
@@ -255,7 +256,8 @@ TEST_F(WorkerTest, ItsHostSeesNothingOfIt) {
   sigaction(SIGCHLD, &before[SIGCHLD], &after);
   EXPECT_EQ(after.sa_handler, noting.sa_handler);
   for (int number = 1; number < NSIG; ++number) {
-    // For signals that the C library reserves, the call fails.
+    // The call fails for signals that the C library reserves, so they are not
+    // compared.
     if (sigaction(number, nullptr, &after) != 0) continue;
     EXPECT_EQ(after.sa_handler, before[number].sa_handler) << number;
   }

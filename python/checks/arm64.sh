@@ -15,7 +15,8 @@ for file in "$work/ember/_ember.abi3.so" "$work/ember/lib/libember.so"; do
   readelf -h "$file" | grep -E '^ +Machine: +AArch64$'
   readelf -d "$file" | grep NEEDED
 done
-# No script of a package has run in the root, so these libraries are not yet in the folder of all others.
+# The packages were extracted but not installed, so no script of theirs has made the links to BLAS
+# and LAPACK in the usual folder.
 libraries="$root/usr/lib/aarch64-linux-gnu"
 qemu-aarch64 -L "$root" -E LD_LIBRARY_PATH="$libraries/blas:$libraries/lapack" -E PYTHONHOME="$root/usr" -E PYTHONPATH="$work:$root/usr/lib/python3/dist-packages" \
   -E OPENBLAS_NUM_THREADS=1 "$root/usr/bin/python3.11" -c '

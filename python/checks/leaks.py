@@ -115,7 +115,7 @@ def check_threads(report: Report, count: int) -> None:
         def guarded() -> None:
             try:
                 work()
-            except BaseException as error:  # The caller reports it.
+            except BaseException as error:  # Any error is kept for the main thread, which reports it.
                 errors.append(error)
 
         def run() -> None:

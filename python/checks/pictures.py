@@ -78,7 +78,7 @@ s""",
     ("code", "s.check()"),
 ]
 
-# The notebooks by name, and the heights of their pictures in pixels.
+# For each notebook: its cells, and the height in pixels of the picture that is taken of it.
 NOTEBOOKS = {"module": (MODULE, 1300), "schedule": (SCHEDULE, 1500)}
 
 

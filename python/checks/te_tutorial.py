@@ -40,7 +40,8 @@ def measure(size, seconds):
     titles, made = zip(*schedules(size, size, size))
     kernels = [s.compile() for s in made]
     peak = te.peak(seconds=0.5)
-    # Slow steps have their own rounds, so that the others are called often.
+    # Slow and fast kernels are measured in separate interleaved runs: together, the slow ones would
+    # leave few calls for the fast ones.
     _, least = te.time(kernels, seconds=0)
     for group in ([i for i, ns in enumerate(least) if ns > 2e7], [i for i, ns in enumerate(least) if ns <= 2e7]):
         if group:

@@ -19,7 +19,8 @@ import warnings
 from typing import Any, Callable
 
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-# Debian's PyTorch computes products with OpenBLAS, which has its own threads and reads this when it is loaded.
+# Limits OpenBLAS, with which Debian's PyTorch computes products, to one thread. It has its own
+# threads, and reads this variable when it is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import ember  # noqa: E402
@@ -61,7 +62,7 @@ def engines(name: str, threads: int) -> dict[str, tuple[float, Callable[[], Any]
         try:
             run = make()
             run()
-        except Exception as error:  # One engine's failure must not hide the others' figures.
+        except Exception as error:  # The failure of one engine is printed; the other engines are measured all the same.
             line = " ".join(str(error).split())[:300]
             print(f"FAILED {name}, {engine}: {line}", flush=True)
             return

@@ -239,7 +239,8 @@ def make(name: str) -> tuple[nn.Module, tuple[Any, ...]]:
     torch.manual_seed(7)
     model, inputs = MODELS[name]
     made = model().eval()
-    # Statistics of batches that are not 0 and 1, as those of a trained model.
+    # Gives batch normalisations random statistics, like those of a trained model: with the initial
+    # ones (mean 0, variance 1) they would compute almost nothing.
     for module in made.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.running_mean.normal_(0, 0.1)

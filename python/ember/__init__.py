@@ -56,7 +56,8 @@ from .session import Session, SessionInfo
 
 
 def __getattr__(name: str) -> object:
-    # ember.te loads the JIT's library, which most programs do not need.
+    # ember.te is imported at its first use only, because it loads the JIT's library,
+    # which most programs do not need.
     if name == "te":
         return importlib.import_module(".te", __name__)
     raise AttributeError(f"module 'ember' has no attribute '{name}'")

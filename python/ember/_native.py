@@ -55,7 +55,8 @@ def _load(name: str, load: Callable[[bytes], Any], package: str) -> None:
     raise ImportError(f"{name}: expected the library, found: {'; '.join(reasons)}; install {package}, or a wheel")
 
 
-# A wheel may bring libre2, which the library for models with strings needs.
+# Loads the wheel's copy of libre2, if it has one. The library for models with strings needs libre2,
+# and finds a copy that is loaded.
 for _path in sorted((_PACKAGE / "lib/needed").glob("libre2.so*")):
     lib.ember_python_preload(os.fsencode(_path))
 _load("libember.so", lib.ember_python_load_runtime, "libember")
@@ -67,7 +68,8 @@ def load_compiler() -> None:
     if _has_compiler:
         return
     with _compiler_lock:
-        # A wheel may bring libraries that the compiler needs. A library that is loaded already is found by its name.
+        # Loads the wheel's copies of libraries that the compiler needs, if it has any. The dynamic
+        # linker finds a library by its name if it is loaded already.
         for path in sorted((_PACKAGE / "lib/needed").glob("*.so*")):
             lib.ember_python_preload(os.fsencode(path))
         if (_PACKAGE / "lib/libember.so").exists() and not (_PACKAGE / "lib/libember_compiler.so").exists():
@@ -185,7 +187,8 @@ class Progress:
 
 
 def _progress_failed(kind: Any, error: BaseException, trace: Any) -> int:
-    # The exception is stored by the object whose method failed, which the arguments of the callback name.
+    # Stores the exception in the object whose method started the compilation: the callback's
+    # argument `context` is its handle.
     frame = trace
     while frame is not None:
         context = frame.tb_frame.f_locals.get("context")

@@ -38,7 +38,8 @@ def as_input(name: str, wanted: ElementType, value: Any) -> np.ndarray:
 
 
 def _packed(array: np.ndarray) -> np.ndarray:
-    # ascontiguousarray would turn a scalar into an array with one dim.
+    # Copies to an array without gaps. np.ascontiguousarray is not used, because it turns a scalar
+    # into an array with one dim.
     return np.array(array, order="C", copy=True)
 
 

@@ -25,7 +25,7 @@ from .element_types import type_of_dtype
 from .errors import InvalidArgument, make_error
 from .module import Module, from_pointer
 
-# The alignment of bytes that the compiler uses in place.
+# Alignment in bytes that a constant's memory must have for the compiler to use it in place.
 _ALIGNMENT = 64
 
 
@@ -39,9 +39,9 @@ class Diagnostic:
     severity: str  # "note" or "error"
     message: str
     file: str
-    stage: str  # "import", "compile", or "" before the first step
+    stage: str  # "import" or "compile", the part of the compilation; "" before its first step
     step: str
-    node: str  # "conv1 (Conv)"; "" if there is none
+    node: str  # node of the model, such as "conv1 (Conv)"; "" if there is none
 
     def __str__(self) -> str:
         place = f" ({self.stage}: {self.step})" if self.step else ""
@@ -173,7 +173,8 @@ def from_torch(program: Any, **options: Any) -> Module:
 
 def _torch_bytes(model: Any, inputs: Any, format: str | None) -> tuple[bytes, str, Any] | None:  # noqa: A002
     """Returns a model of PyTorch as bytes, with their format and the inputs that remain; None for other models."""
-    # A folder that happens to be named torch is a module without contents.
+    # PyTorch is imported if the module torch has contents: a folder that happens to be named torch
+    # is an empty module.
     if not hasattr(sys.modules.get("torch"), "nn"):
         return None
     if isinstance(model, (str, os.PathLike, bytes, bytearray, memoryview)):

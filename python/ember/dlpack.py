@@ -23,7 +23,7 @@ from .errors import InvalidArgument, Unimplemented
 _CPU = 1
 _CUDA_HOST = 3
 _BFLOAT = 4
-# The kinds of NumPy's dtypes for DLPack's codes.
+# For each type code of DLPack: the kind of NumPy's dtypes.
 _KINDS = {0: "i", 1: "u", 2: "f", _BFLOAT: "u", 6: "b"}
 _ORDER = "<" if sys.byteorder == "little" else ">"
 
@@ -35,7 +35,8 @@ _get_pointer = _api.PyCapsule_GetPointer
 _get_pointer.restype = ctypes.c_void_p
 _get_pointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
 
-# Tensors that other packages hold: the struct, and what keeps its memory alive, by the struct's address.
+# Tensors that this process has exported and that other packages hold: for each address of a
+# tensor's struct, the struct and the array that keeps its memory alive.
 _given: dict[int, tuple[Any, ...]] = {}
 
 
@@ -67,7 +68,8 @@ def as_array(value: Any) -> np.ndarray:
         raise Unimplemented(
             f"DLPack: expected a tensor in the host's memory, found device {tuple(device)}; move it to the CPU first"
         )
-    # NumPy's from_dlpack refuses bf16, and some versions of it lose the error. So the tensor is read here.
+    # Reads the tensor's struct itself: NumPy's from_dlpack refuses bf16, and in some versions its
+    # error is lost.
     capsule = value.__dlpack__()
     tensor = ffi.cast("EmberDLManagedTensor*", _get_pointer(capsule, b"dltensor")).dl_tensor
     dtype = tensor.dtype

@@ -22,10 +22,10 @@ class ElementType:
     """An element type. `storage` is the NumPy dtype whose buffer the C API gets; `dtype` that of results."""
 
     number: int  # EmberType
-    name: str  # Ember's name, for example "f32"
-    onnx: str  # the name in ONNX Runtime's "tensor(float)"
+    name: str  # Ember's name of the type, such as "f32"
+    onnx: str  # the name in ONNX Runtime's types: "float" of "tensor(float)"
     storage: np.dtype
-    extended: str | None = None  # the name of ml_dtypes
+    extended: str | None = None  # the name in ml_dtypes of a type that NumPy lacks
 
     @property
     def dtype(self) -> np.dtype:

@@ -22,7 +22,8 @@ class Error(RuntimeError):
 
     status = 7
 
-    # A text that a notebook shows below the message, such as the loops of a schedule whose step was refused.
+    # Text that a notebook shows below the error message, such as the loops of a schedule if one of
+    # its steps was refused.
     drawing = ""
 
     def _render_traceback_(self) -> list[str]:

@@ -38,7 +38,8 @@ from .values import group
 __all__ = ["IOBinding", "InferenceSession", "NodeArg", "OrtValue", "RunOptions", "SessionOptions"]
 
 _MODULE_MAGIC = b"EMBR"
-# ONNX Runtime's providers that have a meaning, and the driver of the device for each.
+# The providers of ONNX Runtime that Ember accepts, and the driver of the device that each one
+# means.
 _PROVIDERS = {"EmberExecutionProvider": "cpu", "CPUExecutionProvider": "cpu", "CUDAExecutionProvider": "cuda"}
 
 
@@ -64,7 +65,8 @@ class SessionOptions:
     Setting any other attribute, or a value that Ember cannot honour, raises ember.Unimplemented with the name.
     """
 
-    # Values that ONNX Runtime has by default, and why Ember takes no other one.
+    # Options for which Ember accepts only one value: that value, which is ONNX Runtime's default,
+    # and the reason.
     _CONSTANT: dict[str, tuple[Any, str]] = {
         "graph_optimization_level": (GraphOptimizationLevel.ORT_ENABLE_ALL, "Ember compiles with all optimisations"),
         "execution_mode": (ExecutionMode.ORT_SEQUENTIAL, "Ember gives all threads to each dispatch"),
@@ -80,7 +82,7 @@ class SessionOptions:
         "optimized_model_filepath": "",
         "log_severity_level": 2,
         "logid": "",
-        # Fields of Ember: see ember.Session.
+        # The options of ember.Session, with the prefix ember_.
         "ember_tier": "auto",
         "ember_kernel_cache": None,
         "ember_memory_limit": 0,

@@ -93,7 +93,7 @@ class Module:
     """
 
     def __init__(self, handle: Any, source: Path | bytes | memoryview, owner: object = None):
-        # `owner` keeps the memory alive that the module's constants are in.
+        # `owner`: keeps alive the memory in which the module's constants are.
         self._handle = owned(handle, lib.ember_module_release, owner)
         self._source = source
         self._owner = owner
@@ -173,7 +173,7 @@ class Module:
     def _repr_html_(self) -> str:
         from .html import table
 
-        # A name of a dim may contain an x.
+        # Dims are joined by "×" instead of "x", because a dim's name may contain an x.
         rows = [("input", i.name, i.logical_type or i.type, _shape_text(i, " × ")) for i in self.inputs]
         rows += [("result", o.name, o.logical_type or o.type, _shape_text(o, " × ")) for o in self.outputs]
         return table(("", "name", "type", "shape"), rows)
@@ -213,7 +213,8 @@ def load(
     origin: Path | bytes
     owner: object = None
     if isinstance(source, (bytes, bytearray, memoryview)):
-        # A bytes object is immutable; the others may change, so they are copied.
+        # A bytearray or memoryview is copied to bytes, which are immutable, because its contents
+        # may change after the load.
         origin = source if isinstance(source, bytes) else bytes(source)
         owner = ffi.from_buffer(origin)
         options.data, options.data_size = owner, len(origin)

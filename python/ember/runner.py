@@ -19,15 +19,16 @@ from .errors import InvalidArgument
 from .module import Module, TensorInfo
 from .values import OPTIONAL, OPTIONAL_SEQUENCE, TENSOR, group, join, split
 
-# A session keeps the shapes of results for this many shapes of inputs.
+# Number of different input shapes for which a session remembers the shapes of the results.
 _MAX_SHAPES = 64
-# Names in the module's scope are found faster than attributes.
+# These functions are bound to names of the module, which Python finds faster than attributes: a
+# short run calls several.
 _get_ident = threading.get_ident
 _empty = np.empty
 _ndarray = np.ndarray
 _run = lib.ember_python_run
 _run_one = lib.ember_python_run_one
-# Returns the memory of an array without gaps, and keeps the array alive and in place.
+# Returns the memory of a contiguous array as a buffer, which keeps the array alive and in place.
 _from_buffer = ffi.from_buffer
 _CHARS = ffi.typeof("char[]")
 
@@ -44,7 +45,8 @@ class Runner:
     def _prepare(self) -> None:
         """Makes the structs that each run fills."""
         inputs, outputs = self.module.inputs, self.module.outputs
-        # The values of the model. Most models have tensors only, and nothing is to be split and joined.
+        # The model's values, each of one or more tensors. Most models have single tensors only, so
+        # that no run needs to split or join values.
         self._inputs, self._outputs = group(inputs), group(outputs)
         self._has_groups = any(value.kind != TENSOR for value in (*self._inputs, *self._outputs))
         self._names = {value.name: i for i, value in enumerate(self._inputs)}
@@ -54,7 +56,8 @@ class Runner:
         self._places = ffi.new("void*[]", max(1, len(outputs)))
         self._sizes = ffi.new("size_t[]", max(1, len(outputs)))
         self._dims = [ffi.new("int64_t[]", max(1, len(info.shape))) for info in inputs]
-        # The shape that self._dims[i] has, and the storage of elements, for each input.
+        # For each input: the shape that self._dims[i] was last filled with, and the NumPy dtype of
+        # its elements.
         self._shapes: list[tuple[int, ...] | None] = [None] * len(inputs)
         self._input_types = [info.element_type for info in inputs]
         self._storages = [t.storage for t in self._input_types]
@@ -64,13 +67,15 @@ class Runner:
             tensor.dims = dims
         self._has_strings = any(info.is_string for info in (*inputs, *outputs))
         self._result_storages = [None if info.is_string else info.element_type.storage for info in outputs]
-        # True if results are arrays of their storage: no strings, and no dtypes of ml_dtypes.
+        # True if every result can be returned as an array of its storage dtype: there are no
+        # strings, and no dtypes of ml_dtypes.
         self._is_plain = all(info.dtype is storage for info, storage in zip(outputs, self._result_storages))
-        # The shapes of the results, if all are constant.
+        # The shapes of the results, if all of their dims are constant, else None.
         self._fixed: list[Any] | None = None
         if all(isinstance(d, int) for info in outputs for d in info.shape):
             self._fixed = [info.shape for info in outputs]
-        # True if the module has one input and one result, of constant shape: its shape, storage and bytes.
+        # True if the module has one input and one result of constant shape, for which runs take a
+        # shorter path. `_simple`: the result's shape, storage dtype and bytes.
         self._is_simple = len(inputs) == len(outputs) == 1 and self._is_plain and self._fixed is not None
         self._is_simple = self._is_simple and not self._has_strings and not self._has_groups
         if self._is_simple and self._fixed:
@@ -81,7 +86,7 @@ class Runner:
                 int(np.prod(self._fixed[0], dtype=np.int64)) * storage.itemsize,
             )
         self._known_shapes: dict[tuple[tuple[int, ...], ...], list[Any]] = {}
-        self._is_direct = False  # The arrays of the last run are what the caller gets.
+        self._is_direct = False  # True if the run's arrays are returned without a conversion.
 
     def __call__(self, *inputs: Any, out: Any = None, **named: Any) -> Any:
         """Runs the module and returns its result, or a tuple of its results.
@@ -135,7 +140,7 @@ class Runner:
                 raise InvalidArgument(f"input '{name}': expected one value, found two")
             values[number] = value
         for i, wanted in enumerate(self._inputs):
-            # None is a value of an optional.
+            # A missing value is allowed for an optional: None is one of its values.
             if values[i] is not None or wanted.kind in (OPTIONAL, OPTIONAL_SEQUENCE):
                 continue
             info = self.module.inputs[wanted.first]
@@ -158,13 +163,15 @@ class Runner:
         if len(inputs) != len(self._shapes):
             inputs = self._order(inputs, {}) if len(inputs) < len(self._shapes) else self._refuse_inputs(inputs)
         with self._lock:
-            # The memory that the run uses. Each item keeps its array alive and in place.
+            # Buffers of the memory that the run uses. Each keeps its array alive and in place until
+            # the run has ended.
             keep: list[Any] = []
             if self._has_strings:
                 inputs = self._set_strings(inputs)
             storages, shapes, tensors = self._storages, self._shapes, self._tensors
             for i, value in enumerate(inputs):
-                # The usual case needs no conversion. from_buffer refuses an array with gaps.
+                # An array of the right dtype needs no conversion, unless it has gaps: from_buffer
+                # then fails, and the array is copied.
                 if type(value) is _ndarray and value.dtype is storages[i]:
                     try:
                         data = _from_buffer(value)
@@ -248,7 +255,8 @@ class Runner:
             dims = ffi.new("int64_t[]", list(array.shape) or 1)
             tensor = ffi.new("EmberStringTensor*", (array.ndim, dims, strings, len(items)))
             check(lib.ember_session_set_input_strings(self._handle, i, tensor))
-            # This marks the input as one that has been set.
+            # The C API has the strings already. A NULL with size 1 says to ember_python_run that
+            # this input is set.
             self._tensors[i].data, self._tensors[i].byte_size = ffi.NULL, 1
             self._shapes[i] = array.shape
             others[i] = None
@@ -292,7 +300,8 @@ class Runner:
             try:
                 data = _from_buffer(_CHARS, result, True)
             except (BufferError, ValueError):
-                # check_output raises an error with the reason.
+                # The array that the caller gave for the result does not fit: _check_out raises an
+                # error with the reason.
                 data = _from_buffer(_CHARS, self._check_out(i, given, shape), True)
             keep.append(data)
             places[i] = data

@@ -104,7 +104,8 @@ class Session(Runner):
             module = load(module)
         if native_key is not None and len(native_key) != 32:
             raise InvalidArgument(f"native_key: expected 32 bytes, found {len(native_key)}")
-        # These tiers load LLVM into this process, so that the check costs no time.
+        # The tiers optimized and baseline load LLVM into this process in any case, so checking for
+        # it here costs no time.
         if tier in ("optimized", "baseline") and library_folder is None and compile_in != "worker":
             reason = missing_llvm()
             if reason is not None:

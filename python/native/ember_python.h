@@ -48,7 +48,8 @@ static const char* ember_python_load_runtime(const char* path) {
   return ember_table == NULL ? "its version of the API is too old" : NULL;
 }
 
-/* Loads libember_compiler.so in the same way. */
+/* Loads libember_compiler.so. Returns NULL if that succeeds, otherwise the
+ * reason. */
 static const char* ember_python_load_compiler(const char* path) {
   const char* reason = NULL;
   const EmberCompilerApi* (*get)(uint32_t) = NULL;
@@ -58,7 +59,8 @@ static const char* ember_python_load_compiler(const char* path) {
   return compiler_table == NULL ? "its version of the API is too old" : NULL;
 }
 
-/* Loads the C API for kernels from libember_jit.so in the same way. */
+/* Loads the C API for kernels (ember.te) from libember_jit.so. Returns NULL if
+ * that succeeds, otherwise the reason. */
 static const char* ember_python_load_te(const char* path) {
   const char* reason = NULL;
   const EmberTeApi* (*get)(uint32_t) = NULL;
@@ -78,13 +80,13 @@ static const char* ember_python_load_te(const char* path) {
 static struct {
   pthread_mutex_t mutex; /* guards session and has_thread */
   EmberSession* session; /* the session that runs, or NULL */
-  int has_thread;        /* The thread exists in this process. */
-  sem_t wake;            /* posted by the handler */
+  int has_thread;        /* true if this process has the cancelling thread */
+  sem_t wake;            /* posted by the handler to wake the thread */
   volatile sig_atomic_t is_running, is_interrupted;
-  EmberTeStop* volatile te_stop; /* Stops a call of ember.te; or NULL. */
-  int is_installed;        /* The handler came before Python's at checked_ns. */
-  int64_t checked_ns;      /* time when the signal's handler was looked at */
-  struct sigaction former; /* the handler that comes after the own one */
+  EmberTeStop* volatile te_stop; /* flag that stops an ember.te call; or NULL */
+  int is_installed;              /* true if the last check found the handler */
+  int64_t checked_ns;      /* time of the last check of SIGINT's handler */
+  struct sigaction former; /* the handler that this one calls at its end */
 } ember_watch = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static void ember_python_on_interrupt(int signal, siginfo_t* info,
@@ -124,7 +126,8 @@ static void* ember_python_watch(void* unused) {
   return NULL;
 }
 
-/* A child process has no copy of the thread. */
+/* Resets the state in the child process after a fork, because the child has no
+ * copy of the thread. */
 static void ember_python_after_fork(void) {
   pthread_mutex_init(&ember_watch.mutex, NULL);
   ember_watch.session = NULL;
@@ -132,7 +135,8 @@ static void ember_python_after_fork(void) {
   ember_watch.has_thread = 0;
 }
 
-/* Returns 0 if there is no thread and none can be made. */
+/* Starts the thread that cancels runs, unless it exists. Returns 0 if it cannot
+ * be started. */
 static int ember_python_start_watch(void) {
   static int has_fork_handler;
   pthread_t thread;
@@ -152,10 +156,10 @@ static int ember_python_start_watch(void) {
   return ember_watch.has_thread;
 }
 
-/* Puts the handler before the one that is there, unless SIGINT is ignored or
- * ends the process. A program may set its own handler at any time, so runs look
- * again, but at most once a millisecond: a system call takes as long as a short
- * run. */
+/* Installs the handler, which calls the present one at its end, unless SIGINT
+ * is ignored or ends the process. A program may set its own handler at any
+ * time, so runs look again, but at most once a millisecond: a system call takes
+ * as long as a short run. */
 static void ember_python_install(void) {
   struct timespec now;
   struct sigaction found, own;
@@ -194,7 +198,8 @@ static EmberStatus ember_python_run_watched(EmberSession* session) {
   EmberStatus status;
   int is_watched;
   pthread_mutex_lock(&ember_watch.mutex);
-  /* A run inside of another run's callback is not watched. */
+  /* If a callback of a run starts another run, SIGINT cancels only the outer
+   * one. */
   is_watched = ember_watch.session == NULL && ember_python_start_watch();
   if (is_watched) ember_python_install();
   is_watched = is_watched && ember_watch.is_installed;
@@ -229,8 +234,8 @@ static EmberStatus ember_python_run(EmberSession* session, int32_t input_count,
     status = ember_table->session_set_input(session, i, &inputs[i]);
     if (status != EMBER_OK) return status;
   }
-  /* A new array may be where another result of the last run was, so that run's
-   * memory is forgotten first. */
+  /* All arrays of the last run are unset first: a new array may be at the
+   * address of another result's old array. */
   for (i = 0; output_count > 1 && i < output_count; ++i) {
     const EmberStatus status =
         ember_table->session_set_output(session, i, NULL, 0);
@@ -245,7 +250,8 @@ static EmberStatus ember_python_run(EmberSession* session, int32_t input_count,
                     : ember_table->session_run(session);
 }
 
-/* Does the same for a session with one input and one result. */
+/* Does the same as ember_python_run for a session with one input and one
+ * result. */
 static EmberStatus ember_python_run_one(EmberSession* session,
                                         EmberTensor* input, const void* data,
                                         void* output, size_t size,
@@ -285,7 +291,8 @@ typedef struct EmberDLManagedTensor {
   void (*deleter)(struct EmberDLManagedTensor* self);
 } EmberDLManagedTensor;
 
-/* The destructor of a capsule. It releases a tensor that no consumer took. */
+/* The destructor of a DLPack capsule. It releases a tensor that no consumer
+ * took over. */
 static void ember_python_capsule_destructor(PyObject* capsule) {
   EmberDLManagedTensor* tensor;
   if (!PyCapsule_IsValid(capsule, "dltensor")) return;

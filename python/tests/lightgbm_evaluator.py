@@ -22,7 +22,7 @@ def random_model(random, *, objective, classes=1, trees=5, leaves=8, features=5,
 def _random_tree(random, number, leaves, features):
     branches, categories, words = leaves - 1, 0, []
     left, right, split, threshold, decision = [], [], [], [], []
-    # Each new branch replaces a leaf of the tree so far.
+    # Grows the tree: each new branch takes the place of a random leaf.
     for n in range(branches):
         if n > 0:
             side, parent = random.choice([(s, p) for s in (0, 1) for p in range(n) if (left, right)[s][p] < 0])
@@ -32,7 +32,8 @@ def _random_tree(random, number, leaves, features):
             leaf = 0
         left.append(~leaf)
         right.append(~(n + 1))
-        # The last feature is a category.
+        # Splits on the last feature test for membership in a set of categories; those on other
+        # features compare numbers.
         split.append(int(random.integers(features)))
         if split[-1] == features - 1:
             decision.append(1)

@@ -9,7 +9,7 @@ module @double {
 }
 """
 
-# sum and difference of two matrices
+# a model with two results: the sum and the difference of two matrices
 TWO_RESULTS = b"""
 module @two {
   func.func @main(%a: tensor<2x2xf32>, %b: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import ember
 
-# _ember is not Python, and the others need packages that may be missing.
+# modules whose documentation has no examples to run: _ember is no Python code, and the
+# others need packages that may be missing
 LEFT_OUT = {"_ember", "onnx_backend", "pytorch"}
 
 

@@ -7,7 +7,8 @@ import warnings
 import ember
 import numpy as np
 
-# Training waits for threads that spin, which takes seconds on a busy machine.
+# OpenMP's threads spin while they wait for each other, so training with several threads takes
+# seconds on a busy machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -41,7 +42,8 @@ def assert_same(case, name, found, wanted, tolerance):
     if wanted.dtype.kind != "f":
         case.assertEqual(found.tolist(), wanted.tolist(), name)
         return
-    # The sums of a result near 0 have terms of the size of the other results.
+    # The tolerance is relative to the largest result: a result near 0 may be a sum of terms of that
+    # size, whose rounding errors remain.
     scale = np.nanmax(np.abs(wanted))
     np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * scale, err_msg=name)
 
@@ -150,7 +152,8 @@ class EstimatorTest(unittest.TestCase):
         x = np.linspace(0, 1, 50, dtype=np.float32).reshape(-1, 1)
         fitted = tree.DecisionTreeRegressor().fit(x, np.arange(50.0))
         found = fitted.tree_.threshold.astype(np.float32)
-        # Both neighbours of each threshold in f32 are on the same side of it as in f64.
+        # Thresholds are f64, rows f32. The f32 numbers nearest to each threshold, above and below
+        # it, must be on the same side of it as in scikit-learn.
         rows = np.concatenate([found, np.nextafter(found, np.float32(2)), np.nextafter(found, np.float32(-2))])
         rows = rows.reshape(-1, 1)
         self.assertEqual(ember.compile(fitted)(rows).tolist(), fitted.predict(rows).tolist())

@@ -17,8 +17,8 @@ except ImportError as error:
 
 import ember.onnx_backend as backend
 
-# Random results differ. In the cases for bf16 the shapes of values are not those of the model's inputs, and
-# adam_multiple's tolerance is wrong: onnx 1.12 has these bugs.
+# Cases that are left out: random results differ. For bf16, onnx 1.12 gives values whose shapes are
+# not those of the model's inputs, and adam_multiple's tolerance is wrong.
 LEFT_OUT = re.compile("bernoulli|training_dropout|castlike_.*BFLOAT16|adam_multiple")
 # Cases of models that do not give the rank of a sequence's elements, which must be pinned when compiling, by name.
 PINNED = {

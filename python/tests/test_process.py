@@ -90,7 +90,7 @@ class ThreadsTest(unittest.TestCase):
         def guarded(number):
             try:
                 work(number)
-            except BaseException as error:  # It is reported by the main thread.
+            except BaseException as error:  # Any error is kept, and the main thread raises it.
                 errors.append(error)
 
         threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]

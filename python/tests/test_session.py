@@ -111,7 +111,8 @@ class InputsTest(unittest.TestCase):
         out = np.empty((2, 3), np.float32)
         self.assertIs(session(x, out=out), out)
         np.testing.assert_array_equal(out, x + x)
-        # The result's memory is the run's own.
+        # Each run returns its result in new memory, so the second run does not overwrite the first
+        # result.
         first, second = session(x), session(2 * x)
         np.testing.assert_array_equal(first, x + x)
         np.testing.assert_array_equal(second, 4 * x)
@@ -174,7 +175,8 @@ class NarrowTypesTest(unittest.TestCase):
         np.testing.assert_array_equal(session(np.array([1.5, -2.0], ml_dtypes.bfloat16)), result)
 
     def test_a_dtype_for_bf16(self):
-        # Debian has no ml_dtypes. A dtype of two bytes without a meaning is in its place.
+        # Debian has no ml_dtypes, so a NumPy dtype of two bytes takes the place of its bfloat16.
+        # Arrays of this dtype must be accepted as inputs and results, with the bits of bf16.
         stand_in = types.SimpleNamespace(bfloat16="V2")
         with mock.patch.dict(element_types._EXTENDED), mock.patch.dict(element_types._BY_DTYPE):
             element_types._use_ml_dtypes(stand_in)
@@ -283,7 +285,8 @@ class OptionsTest(unittest.TestCase):
 
     def test_memory_of_modules_outlives_sessions(self):
         for _ in range(20):
-            # The module's bytes are in memory of the compilation. Nothing but the session holds it.
+            # The module's bytes are in the compilation's memory. Only the session refers to the
+            # compilation here, and must keep it alive.
             session = ember.Session(
                 ember.compile(sample_models.TWO_RESULTS, constants={"b": np.ones((2, 2), np.float32)}),
                 logger=lambda level, line: None,

@@ -9,7 +9,8 @@ from pathlib import Path
 import ember
 import numpy as np
 
-# Training waits for threads that spin, which takes seconds on a busy machine.
+# OpenMP's threads spin while they wait for each other, so training with several threads takes
+# seconds on a busy machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -119,7 +119,8 @@ async function load() {
   say(`${model.name ?? model}: ready in ${(performance.now() - begin).toFixed(0)} ms; ${kernels}; ${(heapBytes / 1e6).toFixed(1)} MB`);
 }
 
-// Makes a change of the page, runs the model, and shows an error of either.
+// Runs `change`, which changes the page's model or picture, then the model.
+// Shows the error if either fails.
 async function work(change, times = 1) {
   try {
     await change();

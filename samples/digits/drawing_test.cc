@@ -35,10 +35,11 @@ TEST(DrawingTest, EveryDigitHasInkWithinTheImage) {
 
 TEST(DrawingTest, TextHasOneCharacterForTwoPixels) {
   Image image{};
-  // These are the first pixels of the first two rows; together they make
-  // one full character.
+  // A character represents two pixels, one below the other: these are the first
+  // pixels of rows 0 and 1, so line 0 begins with a full character.
   image[0] = image[kImageSize] = 1.0f;
-  // One of the two pixels of a character is half dark.
+  // In the last character of line 1 only the upper pixel is set, to one half,
+  // so the character is a light one.
   image[2 * kImageSize + 27] = 0.5f;
   const std::vector<std::string> lines = ToText(image);
   ASSERT_EQ(lines.size(), 14u);

@@ -29,9 +29,12 @@ inline constexpr int kClasses = 10;
 // The network's parameters, with axes in ONNX's order. The same struct holds
 // gradients and Adam's moments.
 struct Network {
-  std::vector<float> conv1_weight, conv1_bias;  // shapes [8, 1, 3, 3] and [8]
-  std::vector<float> conv2_weight, conv2_bias;  // shapes [16, 8, 3, 3] and [16]
-  std::vector<float> fc_weight, fc_bias;        // [10, 784], [10]
+  // First convolution: [8, 1, 3, 3] and [8].
+  std::vector<float> conv1_weight, conv1_bias;
+  // Second convolution: [16, 8, 3, 3] and [16].
+  std::vector<float> conv2_weight, conv2_bias;
+  // Fully connected layer: [10, 784] and [10].
+  std::vector<float> fc_weight, fc_bias;
 
   static Network Zero();
   static Network Initial(Random& random);

@@ -43,7 +43,8 @@ TEST(NetworkTest, LearnsOneBatchByHeart) {
   DrawBatch(random, images, labels);
   Trainer trainer(network);
   const float first = trainer.Step(images, labels, 0.003f);
-  // The first loss is that of a network that only guesses.
+  // The loss before any training is about ln(10), that of a guess among ten
+  // classes.
   EXPECT_GT(first, 1.0f);
   for (int step = 0; step < 60; ++step) trainer.Step(images, labels, 0.003f);
   for (size_t i = 0; i < images.size(); ++i)

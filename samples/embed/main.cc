@@ -45,7 +45,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   Status status = CompileAndRun(argv[1]);
-  // Writing to stdout may have failed, for example because the disk is full.
+  // Flushes the results and checks stdout: a write may have failed, for example
+  // because the disk is full.
   if (status.ok() && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     status = FailedPreconditionError("cannot write to stdout");
   if (status.ok()) return 0;

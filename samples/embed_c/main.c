@@ -142,7 +142,8 @@ int main(int argc, char** argv) {
     ember->session_release(session);
   }
   ember->module_release(module);
-  /* Writing to stdout may have failed, for example because the disk is full. */
+  /* Flushes the results and checks stdout: a write may have failed, for example
+   * because the disk is full. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "cannot write to stdout\n");
     failed = 1;

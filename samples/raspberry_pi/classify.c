@@ -17,11 +17,11 @@ enum { kMaxClasses = 1 << 20, kMaxSide = 1 << 12 };
 typedef struct Arguments {
   const char* model;
   const char* image;
-  const char* labels; /* path of a file with one line per class, or NULL */
+  const char* labels; /* path of the file of class names, one a line; or NULL */
   int top;
   int threads;  /* number of threads; 0 means one per core */
-  int expected; /* class; -1: any */
-  int softmax;  /* true: scores are logits, apply a softmax */
+  int expected; /* index of the expected class; -1: any */
+  int softmax;  /* true if scores are logits, which need a softmax */
   float mean[3];
   float deviation[3];
 } Arguments;
@@ -166,8 +166,8 @@ static void* MakeInput(const Arguments* arguments, const Image* image,
   return data;
 }
 
-/* Prints class `index`, its score, and its name: the line of the file of
- * labels. */
+/* Prints class `index`, its score, and its name, which is line `index` of the
+ * file of labels. */
 static void PrintClass(FILE* labels, int index, float score) {
   char line[256] = "";
   int i;
@@ -298,7 +298,8 @@ int main(int argc, char** argv) {
   ember->session_release(session);
   ember->module_release(module);
   FreeImage(&image);
-  /* Writing to stdout may have failed, for example because the disk is full. */
+  /* Flushes the results and checks stdout: a write may have failed, for example
+   * because the disk is full. */
   if (!failed && (fflush(stdout) != 0 || ferror(stdout)))
     failed = Fail("stdout", "cannot be written");
   return failed;

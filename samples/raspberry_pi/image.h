@@ -14,8 +14,8 @@
 typedef struct Image {
   int width;
   int height;
-  int channels;          /* 1 for grey; 3 for red, green, blue */
-  unsigned char* pixels; /* order: row, column, channel; owned */
+  int channels;          /* 1 (grey) or 3 (red, green, blue) */
+  unsigned char* pixels; /* [height, width, channels]; freed by FreeImage */
 } Image;
 
 /* Reads an image file. Returns NULL after success; the caller then frees the

@@ -12,8 +12,9 @@
 //   }
 //
 // Buffers, parameters, axes and instructions keep their order and their
-// numbers, so a kernel of the result is a kernel of the dispatch. A schedule of
-// the result names the result's stages and loops. Thread-safe.
+// numbers, so a kernel of the renamed dispatch also runs the original. A
+// schedule of the renamed dispatch uses the canonical names of stages and
+// loops. Thread-safe.
 #ifndef EMBER_TENSOR_ANALYSIS_CANONICAL_NAMES_H_
 #define EMBER_TENSOR_ANALYSIS_CANONICAL_NAMES_H_
 

@@ -16,8 +16,8 @@
 namespace ember::tensor {
 namespace {
 
-// Largest number of elements that a load with an uncertain index may refer to;
-// the range is unknown if there are more.
+// Largest number of elements among which a load may choose if its indices are
+// uncertain. With more, the range of the load is unknown.
 constexpr int64_t kMaxElements = 16;
 
 }  // namespace
@@ -48,8 +48,8 @@ class ElementBounds::Evaluator {
   int64_t steps_left() const { return std::max<int64_t>(steps_left_, 0); }
 
  private:
-  // Returns the range of an element after the stages that precede stage number
-  // `stage` have run.
+  // Returns the range of an element before stage number `stage` runs, that is
+  // after all earlier stages.
   ValueRange ElementBefore(size_t stage, uint32_t buffer, int64_t element) {
     if (dispatch_.buffers[buffer].kind == BufferKind::kInput) {
       const DType type = dispatch_.buffers[buffer].type;
@@ -64,8 +64,8 @@ class ElementBounds::Evaluator {
         if (is_stored || steps_left_ <= 0) return value;
       }
     }
-    // Temporaries start as zeros; the earlier contents of outputs are unknown
-    // here.
+    // No earlier stage stores to the element. In a temporary it is 0; in an
+    // output its earlier contents are not known.
     return dispatch_.buffers[buffer].kind == BufferKind::kTemporary
                ? ValueRange::Exactly(0, dispatch_.buffers[buffer].type)
                : ValueRange::Unknown();
@@ -77,14 +77,15 @@ class ElementBounds::Evaluator {
     std::vector<int64_t> reduction;
     std::vector<int64_t> point;  // the current point of the stage, spatial axes
                                  // first
-    // Registers that are evaluated for the values, the store indices and the
-    // fold, in order.
+    // Registers of the stage's instructions on which its values, store indices
+    // and fold results depend, in the order of evaluation.
     std::vector<Register> values, store_indices, fold;
     std::vector<ValueRange> accumulators, elements;
-    // For each store, the inverse of its indices, made at the first use.
+    // For each store: finds the points that store to a given element. Made when
+    // the store is first examined.
     std::vector<std::unique_ptr<StorePoints>> points;
-    // For each store: the ranges that are known already, by the element's
-    // number.
+    // For each store: the ranges of elements that were computed before, by the
+    // element's position.
     std::vector<std::unordered_map<int64_t, ValueRange>> stored;
   };
 
@@ -167,8 +168,8 @@ class ElementBounds::Evaluator {
     const bool assigns = store.update == Update::kAssign;
     const std::vector<StorePoints::Point> points = *found;
     ValueRange result;
-    // An update is combined with the value that the element had before the
-    // stage.
+    // An update such as += starts from the value that the element has before
+    // the stage.
     if (!assigns) result = ElementBefore(number, store.buffer, element);
     for (size_t i = 0; i < points.size(); ++i) {
       const ValueRange value = ResultAt(number, store_number, points[i]);
@@ -225,7 +226,8 @@ class ElementBounds::Evaluator {
     const Stage& stage = dispatch_.stages[number];
     StageState& state = stages_[number];
     const size_t count = stage.values.size();
-    // Initial values depend on constants and the header only.
+    // The initial values of a fold depend on constants and the header only, so
+    // they are the same at each point.
     state.accumulators.assign(count, {});
     state.elements.assign(count, {});
     for (const Register reg : state.fold) Compute(number, reg);
@@ -303,8 +305,8 @@ class ElementBounds::Evaluator {
                     count > 2 ? registers_[instruction.c] : ValueRange()});
   }
 
-  // Returns the union of the ranges of all elements to which the indices may
-  // refer.
+  // Returns the range of a Load or Pad: the union of the ranges of all elements
+  // that its indices may choose.
   ValueRange Load(size_t number, const Instruction& instruction) {
     const uint32_t buffer = instruction.a;
     const std::vector<int64_t>& extents = extents_[buffer];
@@ -331,8 +333,8 @@ class ElementBounds::Evaluator {
         is_inside &= index >= 0 && index < extents[i];
         element = element * extents[i] + index;
       }
-      // Outside of the buffer a pad has its default value. The result of a load
-      // is unknown there, because the run fails and has no results.
+      // Out of bounds, a pad gives its default value. A load makes the run
+      // fail, so its value does not matter and counts as unknown.
       const ValueRange value =
           is_inside ? ElementBefore(number, buffer, element)
           : instruction.opcode == Opcode::kPad ? registers_[instruction.c]

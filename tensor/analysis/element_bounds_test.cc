@@ -87,8 +87,9 @@ dispatch @softmax(%x: f32[64, 64]) -> (%y: f32[64, 64]) {
 }
 
 TEST_F(ElementBoundsTest, TiesMayGoEitherWay) {
-  // 0.1 + 0.2 and 0.15 + 0.15 are so near that the largest sum may be either
-  // one, depending on rounding; the third sum is far below both.
+  // The dispatch returns the index of the largest of three sums. The first two,
+  // 0.1 + 0.2 and 0.15 + 0.15, are so near to each other that rounding decides
+  // which is larger; the third is far below.
   const Floats x = {0.1f, 0.2f, 0.15f, 0.15f, -1, -1};
   Use(R"(
 dispatch @best(%x: f32[3, 2]) -> (%place: i64[]) {
@@ -144,8 +145,8 @@ TEST_F(ElementBoundsTest, WithoutStepsNothingIsKnown) {
   EXPECT_EQ(bounds_->steps_left(), 0);
 }
 
-// Every result of the evaluator, with accumulation in f32 or f64, must be
-// inside the bounds.
+// The evaluator's results, with accumulation in f32 and in f64, must lie inside
+// the bounds.
 TEST_F(ElementBoundsTest, HoldWhatTheEvaluatorGives) {
   const SeedRange seeds = TestSeeds(400, 0);
   int64_t known = 0, all = 0, steps = 0;
@@ -158,8 +159,8 @@ TEST_F(ElementBoundsTest, HoldWhatTheEvaluatorGives) {
       std::vector<std::vector<uint8_t>> buffers = c.MakeBuffers();
       const Status status = Evaluate(dispatch, c.parameters, Pointers(buffers),
                                      {.accumulate_in_f64 = in_f64});
-      // The case is skipped if its run fails because an index computed from
-      // data is out of range.
+      // In some random cases an index that is computed from data is out of
+      // range, and the run fails: those are skipped.
       if (!status.ok()) continue;
       std::vector<const void*> inputs;
       for (size_t i = 0; i < dispatch.input_count(); ++i)

@@ -13,8 +13,8 @@ bool AffineForm::IsConstant() const {
                      [](int64_t coefficient) { return coefficient == 0; });
 }
 
-// Computes the affine forms of registers. An operation whose coefficients
-// overflow returns nullopt.
+// Computes the affine forms of a stage's registers, without checking that they
+// do not wrap. If a coefficient overflows, the form is nullopt.
 struct StageAnalysis::Builder {
   using Form = std::optional<AffineForm>;
   static constexpr size_t kMaxOpaque = 8;

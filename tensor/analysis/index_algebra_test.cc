@@ -97,8 +97,10 @@ TEST(IndexAlgebraTest, Bounds) {
   EXPECT_FALSE(in_bounds("i * 64 + j - 1", 512));
   EXPECT_TRUE(in_bounds("mod(i * 1000 + j, X)", 3));
   EXPECT_TRUE(in_bounds("i - i + j",
-                        64));  // The affine form (j) proves this; the ranges of
-                               // the operations alone are too wide.
+                        // The affine form of the index is j, whose range fits.
+                        // Adding up the ranges of i, -i and j would give a
+                        // range that is too wide.
+                        64));
   EXPECT_TRUE(in_bounds("min(max(i64(%k[0]), 0), X - 1)", 9));
   EXPECT_FALSE(in_bounds("i64(%k[0])", 1000));
   EXPECT_FALSE(in_bounds("0", 0));
@@ -134,8 +136,8 @@ TEST(IndexAlgebraTest, SharedSubexpressionsStayCheap) {
 // --- comparison with evaluation
 // ------------------------------------------------------------------
 
-// Returns the values of the stage's integer registers at a point; nullopt for
-// values that depend on loads or folds.
+// Computes the stage's integer registers at a point, to compare them with forms
+// and ranges. Values that depend on loads or folds are nullopt.
 std::vector<std::optional<uint64_t>> ValuesAt(
     const Dispatch& dispatch, const Stage& stage, const ConcreteHeader& header,
     const std::vector<int64_t>& point) {
@@ -214,7 +216,8 @@ TEST(IndexAlgebraTest, RangesAndFormsHoldAtEveryPoint) {
   }
 }
 
-// Compares range rules with the results for every pair of small values.
+// For pairs of small values, the result of each instruction must lie in the
+// range that the range rules give.
 TEST(RangeRulesTest, ContainEveryResult) {
   const Opcode opcodes[] = {
       Opcode::kAdd,       Opcode::kSubtract,    Opcode::kMultiply,

@@ -28,8 +28,9 @@ void SumBounds::Add(const ValueRange& term) {
 ValueRange SumBounds::Result(double growth) const {
   if (!is_known_ || std::isnan(low_) || std::isnan(high_))
     return ValueRange::Unknown();
-  if (special_ != 0)  // If there was a special term (infinity or NaN), the sum
-                      // is special_. The comparison NaN != 0 is true.
+  // If there was an infinite or NaN term, the sum is special_. (special_ != 0
+  // is also true for NaN.)
+  if (special_ != 0)
     return ValueRange::Exactly(DoubleToBits(special_, type_), type_);
   if (is_whole_ && magnitude_ <= 1 / UnitRoundoff(type_))
     return ValueRange::Exactly(DoubleToBits(low_, type_), type_);
@@ -38,8 +39,8 @@ ValueRange SumBounds::Result(double growth) const {
     error = std::max(
         error, kGrownRoundings * growth * UnitRoundoff(type_) * magnitude_);
   }
-  // Adds for the computation of the sum above the rounding error of low_ and
-  // high_, which were themselves summed in floating point.
+  // The ends low_ and high_ were themselves summed in f64; this term bounds the
+  // rounding errors of those sums.
   error += static_cast<double>(terms_) * 0x1p-53 * magnitude_;
   return Widen(ValueRange::Between(low_, high_, DType::kF64), error, type_);
 }
@@ -58,9 +59,9 @@ void ProductBounds::Add(const ValueRange& term) {
 }
 
 ValueRange ProductBounds::Result() const {
-  // In some order of the factors an intermediate product may overflow to
-  // infinity, which gives NaN if a factor is zero; in another it may underflow
-  // to zero.
+  // Executors may multiply the factors in any order. In some order an
+  // intermediate product may overflow to infinity, which gives NaN if a factor
+  // is zero, or underflow to zero.
   const bool may_overflow = wide_ == DType::kF64 ? most_ > 1e300 : most_ > 1e38;
   const bool may_vanish =
       wide_ == DType::kF64 ? least_ < 1e-300 : least_ < 1e-37;

@@ -16,8 +16,8 @@ class SumBounds {
  public:
   explicit SumBounds(DType type) : type_(type) {}
   void Add(const ValueRange& term);
-  // Returns the range of the sum. BoundsOptions::error_growth describes
-  // `growth`.
+  // Returns the range of the sum of all terms. growth: as
+  // BoundsOptions::error_growth.
   ValueRange Result(double growth) const;
 
  private:
@@ -28,8 +28,8 @@ class SumBounds {
   // True if all terms so far are exactly known integers. Small sums of integers
   // are exact in every order.
   bool is_whole_ = true;
-  // Sum of those terms that are infinite or NaN. If there are any, this sum is
-  // the result in every order of accumulation.
+  // Sum of the terms that are infinite or NaN; 0 if there are none. If it is
+  // not 0, it is the result in every order of accumulation.
   double special_ = 0;
 };
 
@@ -40,11 +40,11 @@ class ProductBounds {
   ValueRange Result() const;
 
  private:
-  const DType type_, wide_;  // type_ is the type of the terms, wide_ that of
-                             // the accumulators.
+  // type_: type of the terms; wide_: type in which they are accumulated
+  const DType type_, wide_;
   ValueRange product_;
-  // Product of all factors with a magnitude above 1, and product of those below
-  // 1: no order of the factors has an intermediate result beyond these two.
+  // The product of the magnitudes of all factors above 1, and that of all
+  // factors below 1. Intermediate results in any order lie between these two.
   double most_ = 1, least_ = 1;
 };
 

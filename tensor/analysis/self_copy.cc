@@ -8,9 +8,9 @@
 namespace ember::tensor {
 namespace {
 
-// A sum of multiples of axes and parameters, and a constant. Arithmetic wraps,
-// as that of the registers does. It has few terms and no memory of its own,
-// because the smallest runtime contains this file.
+// A linear expression: a constant plus multiples of axes and parameters. Its
+// arithmetic wraps, as that of the registers does. It holds few terms and
+// allocates no memory, because the smallest runtime contains this file.
 class LinearForm {
  public:
   static LinearForm Constant(uint64_t value) {
@@ -18,7 +18,7 @@ class LinearForm {
     form.constant_ = value;
     return form;
   }
-  // Returns the form of an axis or a parameter.
+  // Returns the form of a single axis or parameter.
   static LinearForm Variable(Opcode opcode, uint64_t number) {
     LinearForm form;
     form.terms_[0] = {opcode, number, 1};
@@ -38,11 +38,11 @@ class LinearForm {
   };
   std::span<const Term> terms() const { return {terms_, count_}; }
   uint64_t constant() const { return constant_; }
-  // False if a register has no such form, or one of too many terms.
+  // False if the register is not linear, or has too many terms.
   bool is_known() const { return is_known_; }
   bool is_constant() const { return is_known_ && count_ == 0; }
 
-  // Returns this form plus a multiple of another one.
+  // Returns the sum of this linear form and a multiple of another one.
   LinearForm Plus(const LinearForm& other, uint64_t factor) const {
     LinearForm sum = *this;
     sum.is_known_ &= other.is_known_;
@@ -80,7 +80,7 @@ class LinearForm {
   bool is_known_ = true;
 };
 
-// Returns the form of an i64 register. `depth` limits the recursion.
+// Returns the linear form of an i64 register. `depth` limits the recursion.
 LinearForm FormOf(const Dispatch& dispatch, Register reg, int depth = 6) {
   const Instruction& in = dispatch.instructions[reg];
   switch (in.opcode) {
@@ -118,14 +118,16 @@ const Store* OnlyStore(const Stage& stage, uint32_t buffer) {
   return only;
 }
 
-// The range that an index of a store covers: begin + i for i < extent.
+// The range of indices in one dim that a store covers: begin + i for 0 <= i <
+// extent.
 struct IndexRange {
   LinearForm begin, extent;
 
   bool is_known() const { return begin.is_known() && extent.is_known(); }
 };
 
-// Returns the range of dim d of the stage's store to the buffer.
+// Returns the range of indices that the stage's store covers in dim d of the
+// buffer.
 IndexRange RangeOf(const Dispatch& dispatch, const Stage& stage,
                    uint32_t buffer, size_t d) {
   const IndexRange unknown = {LinearForm::Unknown(), LinearForm::Unknown()};
@@ -144,13 +146,13 @@ IndexRange RangeOf(const Dispatch& dispatch, const Stage& stage,
   return range;
 }
 
-// True if the stages' ranges of dim d follow each other in some order, from 0
-// to the extent.
+// True if the ranges of the stages in dim d, in some order, cover the indices
+// from 0 to the extent without gaps or overlaps.
 bool IsChain(const Dispatch& dispatch, std::span<const Stage* const> stages,
              uint32_t buffer, size_t d, const LinearForm& extent) {
   if (stages.size() > 64) return false;
   LinearForm end;
-  uint64_t covered = 0;  // a bit for each stage
+  uint64_t covered = 0;  // bit i: the range of stage i was taken
   for (size_t count = 0; count < stages.size(); ++count) {
     size_t next = stages.size();
     for (size_t i = 0; i < stages.size(); ++i) {

@@ -7,9 +7,9 @@
 //     for (i < n - p - 1, j < 64) %next[i + p + 1, j] = %state[i + p + 1, j]
 //   }
 //
-// State that a model updates, such as the keys of a decoder, has this form: in
-// place only the new row is written. The dispatch must be verified.
-// Thread-safe.
+// Dispatches that update a model's state, such as the keys of a decoder, have
+// this form: if the update is in place, only the new row is written. The
+// dispatch must be verified. Thread-safe.
 #ifndef EMBER_TENSOR_ANALYSIS_SELF_COPY_H_
 #define EMBER_TENSOR_ANALYSIS_SELF_COPY_H_
 
@@ -21,15 +21,15 @@
 namespace ember::tensor {
 
 // True if the stage does nothing else than copy elements of `input` to the same
-// positions of `output`. Both are numbers of buffers. The answer is
-// conservative.
+// positions of `output`. Both are numbers of buffers. Returns false if this
+// cannot be proved.
 bool IsSelfCopy(const Dispatch& dispatch, const Stage& stage, uint32_t input,
                 uint32_t output);
 
 // True if the stages together assign to each element of the buffer exactly
-// once, for all values of the parameters: along one dim each covers a range
-// that begins where another one ends, and all other dims are covered by each.
-// The answer is conservative.
+// once, for all values of the parameters. This is proved if in one dim their
+// ranges follow each other without gaps, and each stage covers all other dims.
+// Returns false if this cannot be proved.
 bool StorePartition(const Dispatch& dispatch,
                     std::span<const Stage* const> stages, uint32_t buffer);
 

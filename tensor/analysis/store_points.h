@@ -25,10 +25,10 @@ namespace ember::tensor {
 
 class StorePoints {
  public:
-  using Point = std::vector<int64_t>;  // A point of the stage: the values of
-                                       // its spatial axes.
-  // Computes the indices of the element to which a point stores. Returns false
-  // if the indices are not known.
+  // a point of the stage: the values of its spatial axes
+  using Point = std::vector<int64_t>;
+  // Computes the indices of the element to which the stage stores at a point.
+  // Returns false if the indices are not known.
   using IndexFunction =
       std::function<bool(const Point& point, std::vector<int64_t>& indices)>;
 
@@ -40,17 +40,18 @@ class StorePoints {
   bool is_direct() const { return is_direct_; }
   int64_t point_count() const { return point_count_; }
 
-  // Returns the points that store to the element with these indices, in the
-  // stage's order; returns nullptr if the points cannot be determined. If the
-  // points are not computed directly, `indices_of` is called once for every
-  // point. The result is valid until the next call.
+  // Returns the points at which the stage stores to the element with these
+  // indices, in the order in which they are visited. Returns nullptr if they
+  // cannot be determined. If is_direct() is false, the first call calls
+  // `indices_of` for every point. The result is valid until the next call.
   const std::vector<Point>* Of(std::span<const int64_t> indices,
                                const IndexFunction& indices_of);
 
  private:
   struct Solution {
-    int axis = -1;  // Number of the axis on which the index depends. It is -1
-                    // if the index is constant.
+    // the only axis on which the index depends, by its number; -1 if the index
+    // is constant
+    int axis = -1;
     int64_t coefficient = 0;
     int64_t constant = 0;
   };
@@ -58,9 +59,9 @@ class StorePoints {
   const std::vector<int64_t> extents_;
   int64_t point_count_ = 1;
   bool is_direct_ = true;
-  std::vector<Solution> solutions_;  // for each index of the store, the
-                                     // equation that gives the axis from the
-                                     // index
+  // for each index of the store, the equation index = coefficient * axis +
+  // constant, which is solved for the axis
+  std::vector<Solution> solutions_;
   std::vector<Point> found_;
   bool has_looked_ = false, is_known_ = true;
   std::map<std::vector<int64_t>, std::vector<Point>> points_;

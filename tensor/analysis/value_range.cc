@@ -13,8 +13,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Largest magnitude up to which all integers are exact as doubles.
 constexpr double kLargestExact = 9007199254740992.0;
-// Number of roundings that one arithmetic operation may add, whether it is
-// fused with another one or not.
+// Number of roundings that are allowed for one arithmetic operation, because an
+// executor may fuse it with another one or not.
 constexpr double kArithmeticRoundings = 2;
 
 // Returns a number such that executors may replace any value of smaller
@@ -38,8 +38,8 @@ double HighestInteger(DType type) {
   return type == DType::kBool ? 1 : BitsToDouble(LargestBits(type), type);
 }
 
-// Returns the range of the results that rounding `roundings` times can give for
-// the real numbers from low to high.
+// Returns a range that contains the results of rounding real numbers from `low`
+// to `high` up to `roundings` times.
 ValueRange Rounded(double low, double high, double roundings, DType type) {
   if (std::isnan(low) || std::isnan(high)) return ValueRange::Unknown();
   const double relative = roundings * RoundingError(type);
@@ -48,15 +48,14 @@ ValueRange Rounded(double low, double high, double roundings, DType type) {
   high += std::isinf(high) ? 0 : relative * std::abs(high) + tiny;
   const double most = LargestFinite(type);
   if (!FloatFormatOf(type).has_infinity() && (low < -most || high > most))
-    return ValueRange::Unknown();  // The type has no infinity, so a result that
-                                   // is too large is NaN.
+    // In a type without infinity, a result that is too large becomes NaN.
+    return ValueRange::Unknown();
   if (low < -most) low = -kInfinity;
   if (high > most) high = kInfinity;
   return ValueRange::Between(low, high, type);
 }
 
-// --- intervals of real numbers, computed from the ends of the operands'
-// intervals ---
+// --- ranges of real results, from the ends of the operands' ranges ---
 
 struct Ends {
   double low = 0, high = 0;
@@ -126,7 +125,7 @@ Ends Angles(const ValueRange& a, const ValueRange& b) {
 }
 
 // Returns the range of the exact results of a transcendental function; kNothing
-// if it is unknown.
+// if it is not known.
 Ends EndsOfFunction(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   switch (opcode) {
     case Opcode::kSqrt:
@@ -192,8 +191,8 @@ Ends EndsOfArithmetic(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   }
 }
 
-// Returns the range for instructions that do not round and that are the same
-// for floats and integers; nullopt for other instructions.
+// Returns the range of an instruction that does not round and has the same
+// meaning for floats and integers; nullopt for other instructions.
 std::optional<Ends> EndsWithoutRounding(Opcode opcode, const ValueRange& a,
                                         const ValueRange& b) {
   const auto minimum = [](double x, double y) { return std::min(x, y); };
@@ -225,8 +224,8 @@ std::optional<Ends> EndsWithoutRounding(Opcode opcode, const ValueRange& a,
   }
 }
 
-// Returns the range of the remainders of division by a single positive divisor;
-// kNothing for other divisors.
+// Returns the range of the remainders if the divisor is a single positive
+// number; kNothing otherwise.
 Ends Remainders(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   if (b.low != b.high || b.low <= 0 || std::isinf(a.magnitude()))
     return kNothing;
@@ -243,7 +242,7 @@ Ends Remainders(Opcode opcode, const ValueRange& a, const ValueRange& b) {
           a.high <= 0 && !floors ? 0 : divisor};
 }
 
-// --- evaluation by kind of type ---
+// --- instructions on each kind of type ---
 
 ValueRange ApplyToFloats(Opcode opcode, DType type, const ValueRange& a,
                          const ValueRange& b) {
@@ -309,7 +308,8 @@ ValueRange Truth(bool may_be_false, bool may_be_true) {
 }
 
 ValueRange Compare(Opcode opcode, const ValueRange& a, const ValueRange& b) {
-  // Integers above 2^53 that are equal as doubles may still differ.
+  // The ends of ranges are doubles, so two different integers above 2^53 may
+  // look equal.
   const bool is_rough = std::max(a.magnitude(), b.magnitude()) > kLargestExact;
   const bool may_be_equal = a.low <= b.high && b.low <= a.high;
   const bool must_be_equal =
@@ -323,7 +323,7 @@ ValueRange Compare(Opcode opcode, const ValueRange& a, const ValueRange& b) {
       return Truth(may_be_equal, !must_be_equal);
     case Opcode::kLess:
       return Truth(a.high >= b.low, may_be_less);
-    default:  // The remaining case is kLessEqual.
+    default:  // the only other instruction is kLessEqual
       return Truth(may_be_more, a.low <= b.high);
   }
 }
@@ -348,8 +348,8 @@ ValueRange Cast(DType from, DType to, const ValueRange& a) {
                                       : ValueRange::Unknown();
 }
 
-// True if every executor gives the same bits for these operands, because the
-// result is exact or the instruction does not round.
+// True if every executor gives the same bits for these operand values: the
+// result is exact, or the instruction does not round.
 bool IsSameEverywhere(Opcode opcode, DType operand_type, DType result_type,
                       double a, double b, double result) {
   if (!IsFloat(result_type) || !IsFloat(operand_type)) return true;
@@ -388,8 +388,9 @@ bool IsSameEverywhere(Opcode opcode, DType operand_type, DType result_type,
   }
 }
 
-// Applies the instruction to each combination of listed operands. Returns
-// nullopt if there are too many results or if a result depends on the executor.
+// Applies the instruction to each combination of the values that the operands
+// list. Returns nullopt if there are too many results, or if executors may give
+// different results.
 std::optional<ValueRange> ApplyToValues(Opcode opcode, DType operand_type,
                                         DType result_type,
                                         const RangeOperands& operands,
@@ -486,8 +487,8 @@ ValueRange Union(const ValueRange& a, const ValueRange& b, DType type) {
     }
     if (range.count > 0) return range;
   }
-  // The union becomes an interval, which cannot contain NaN. If NaN is a listed
-  // value, the union is unknown.
+  // An interval cannot contain NaN, so the union is unknown if one of the
+  // listed values is NaN.
   for (const ValueRange* side : {&a, &b}) {
     for (int i = 0; i < side->count; ++i) {
       if (std::isnan(BitsToDouble(side->bits[i], type)))
@@ -521,8 +522,8 @@ ValueRange Apply(Opcode opcode, DType operand_type, DType result_type,
     if (a.is_exact()) return a.bits[0] != 0 ? b : c;
     return Union(b, c, result_type);
   }
-  // An operand with a NaN among its listed values cannot be treated as an
-  // interval.
+  // An interval does not contain NaN, so an operand that lists NaN makes the
+  // result unknown here.
   const auto is_number = [&](const ValueRange& range) {
     if (!range.is_known) return false;
     for (int i = 0; i < range.count; ++i) {

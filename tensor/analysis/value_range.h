@@ -25,7 +25,8 @@
 
 namespace ember::tensor {
 
-// Largest error of functions such as exp, in units in the last place.
+// Largest error of transcendental functions such as exp, in units in the last
+// place.
 inline constexpr double kFunctionUlps = 8;
 
 struct ValueRange {
@@ -63,8 +64,7 @@ ValueRange Union(const ValueRange& a, const ValueRange& b, DType type);
 double RoundingError(DType type);
 
 // Returns a range that contains all numbers at most `error` away from the
-// range. It also contains the values to which rounding to the type may take
-// these numbers.
+// range, and the results of rounding those numbers to the type.
 ValueRange Widen(const ValueRange& range, double error, DType type);
 
 struct RangeOperands {

@@ -18,7 +18,7 @@ struct DispatchBuilder::Implementation {
   Draft draft;
   Simplifier simplifier{draft.pool};
   bool simplify = true;
-  // for each buffer, the values of its extents
+  // the extents of each buffer
   std::vector<std::vector<Scalar>> extents;
   std::vector<std::unique_ptr<StageBuilder>> stages;
 
@@ -117,8 +117,8 @@ StageBuilder& DispatchBuilder::AddStage() {
 
 Dispatch DispatchBuilder::Finish() {
   Draft& draft = implementation_->draft;
-  // The name of an axis must differ from those of all parameters. It is made
-  // unique only now, because parameters may have been added after the axis.
+  // The axis gets its final name here: it must differ from all parameters, and
+  // parameters may have been added after the axis.
   for (DraftStage& stage : draft.stages) {
     std::vector<std::string> taken = draft.parameters;
     for (std::vector<DraftAxis>* axes : {&stage.spatial, &stage.reduction}) {
@@ -264,11 +264,11 @@ void StageBuilder::YieldMore(Scalar value, int buffer,
 void StageBuilder::YieldFold(std::span<const FoldResult> results,
                              const Combine& combine) {
   EMBER_STAGE_DRAFT();
-  const bool folds =
-      !stage
-           .reduction
-           // A fold over no axes becomes a single step from the initial values.
-           .empty();
+  const bool folds = !stage
+                          .reduction
+                          // Without reduction axes, a fold makes a single step
+                          // from the initial values.
+                          .empty();
   std::vector<Scalar> accumulators, elements;
   for (size_t i = 0; i < results.size(); ++i) {
     const DType type = results[i].value.type_;

@@ -77,16 +77,16 @@ class Scalar {
   Scalar(DispatchBuilder* builder, int scope, uint32_t id, DType type)
       : builder_(builder), scope_(scope), id_(id), type_(type) {}
   DispatchBuilder* builder_ = nullptr;
-  int scope_ = 0;  // Number of the scope: 0 is the header, k is the stage with
-                   // the index k - 1.
+  // scope of the value: 0 for the header, k for the stage with the index k - 1
+  int scope_ = 0;
   uint32_t id_ = 0;
   DType type_ = DType::kI64;
 };
 
-// Returns the integer as a constant of a's type.
+// Returns a constant of the type of `a` with this integer value.
 Scalar ConstantLike(Scalar a, int64_t value);
-// Adds any unary, classifying, binary or comparing instruction and returns its
-// result.
+// These functions add an instruction with one operand (arithmetic or
+// classification) or two (arithmetic or comparison), and return its result.
 Scalar Unary(Opcode opcode, Scalar a);
 Scalar Binary(Opcode opcode, Scalar a, Scalar b);
 Scalar Select(Scalar condition, Scalar if_true, Scalar if_false);
@@ -121,15 +121,14 @@ class StageBuilder {
   Scalar Load(int buffer, std::initializer_list<Scalar> indices);
   Scalar Pad(int buffer, std::span<const Scalar> indices, Scalar otherwise);
 
-  // Ends the stage: stores value (combined over the reduction axes) at the
-  // indices.
+  // Ends the stage: stores the value, combined over the reduction axes by the
+  // combiner, to the element with these indices. Without reduction axes the
+  // combiner has no effect.
   void Yield(Scalar value, int buffer, std::span<const Scalar> indices,
              Combiner combiner = Combiner::kNone,
              Update update = Update::kAssign);
-  // Yield stores one result. If the stage has no reduction axes, the combiner
-  // has no effect: the value is stored unchanged. YieldMore, which is called
-  // after Yield, stores a further result of a stage without a reduction
-  // (Combiner::kNone).
+  // Stores a further result of a stage. It is called after Yield, and only if
+  // the stage has no reduction (Combiner::kNone).
   void YieldMore(Scalar value, int buffer, std::span<const Scalar> indices,
                  Update update = Update::kAssign);
   // A result of a fold, for YieldFold. The function combine(accumulators,
@@ -160,9 +159,9 @@ class StageBuilder {
 
 class DispatchBuilder {
  public:
-  // Makes an empty dispatch. With simplify = false every instruction is kept as
-  // it is written (though equal ones are still made once), so that tests can
-  // compare the simplified dispatch with it.
+  // Makes an empty dispatch. With simplify = false instructions are not
+  // simplified (though equal ones are still made once), so that tests can
+  // compare both dispatches.
   explicit DispatchBuilder(std::string_view name, bool simplify = true);
   ~DispatchBuilder();
   DispatchBuilder(const DispatchBuilder&) = delete;
@@ -183,8 +182,8 @@ class DispatchBuilder {
   StageBuilder& AddStage();
 
   // Returns the finished, verified dispatch. Instructions are in canonical
-  // order: post-order, starting from the extents, then for each stage from its
-  // store indices, values and fold.
+  // order: those of the extents first, then for each stage those of its store
+  // indices, its values and its fold, each in post-order.
   Dispatch Finish();
 
  private:

@@ -8,9 +8,9 @@
 namespace ember::tensor {
 namespace {
 
-// Makes a dispatch with a stage over the axes i < 8, j < 64, n < N, u < 1. A
-// test compares the text to which an index expression over these axes is
-// simplified and printed.
+// The fixture: a dispatch with one stage over the axes i < 8, j < 64, n < N and
+// u < 1. A test builds an index expression of these axes and compares the text
+// to which it is simplified.
 class SimplifyTest : public ::testing::Test {
  protected:
   SimplifyTest() {
@@ -26,8 +26,8 @@ class SimplifyTest : public ::testing::Test {
     u = s->SpatialAxis("u", b.Index(1));
   }
 
-  // Stores the value to %y, with a cast to i64 if it has another type, and
-  // returns the text of the stored expression.
+  // Stores the value to %y, with a cast if its type is not i64, and returns the
+  // text of the stored expression. Ends the stage.
   std::string TextOf(Scalar value) {
     s->Yield(Cast(value, DType::kI64), y, {{i, j, n, u}});
     const std::string text = Print(b.Finish());
@@ -172,9 +172,11 @@ TEST(BuilderTest, SortsBuffersDropsUnusedAndFixesNames) {
   const int y = b.AddBuffer("a b", DType::kF32, BufferKind::kOutput, {n});
   const int x = b.AddBuffer("a/b", DType::kF32, BufferKind::kInput, {n});
   StageBuilder& s1 = b.AddStage();
-  // The axis has the name of a parameter, so it must be renamed.
+  // The name of the axis is that of the parameter, so Finish must rename the
+  // axis.
   const Scalar i = s1.SpatialAxis("N", n);
-  s1.Load(x, {i * 2});  // The load is never used, so it must be dropped.
+  // No instruction uses this load, so Finish must drop it.
+  s1.Load(x, {i * 2});
   s1.Yield(s1.Load(x, {i}), t, {{i}});
   StageBuilder& s2 = b.AddStage();
   const Scalar j = s2.SpatialAxis("1st", n);
@@ -195,8 +197,8 @@ TEST(BuilderTest, HeaderHoldsWhatDependsOnParametersOnly) {
   const Scalar i = s.SpatialAxis("i", n);
   s.Yield(Cast(i, DType::kF32) / Cast(n * 2, DType::kF32), y, {{i}});
   const Dispatch dispatch = b.Finish();
-  // The header's 4 instructions are N, 2, N * 2 and the cast of N * 2. The
-  // stage's 3 instructions are i, the cast of i and the division.
+  // The header has 4 instructions: N, 2, N * 2 and its cast. The stage has 3:
+  // i, its cast and the division.
   EXPECT_EQ(dispatch.header_end, 4u);
   EXPECT_EQ(dispatch.instructions.size(), 7u);
 }

@@ -80,16 +80,16 @@ class Assembler {
           return header_registers_.find(id) == header_registers_.end();
         },
         [&](NodeId id) {
-          // A node that two operands share may be on the stack twice; it is
-          // emitted only once.
+          // Two operands may share a node, which is then on the stack twice but
+          // emitted once.
           if (header_registers_.find(id) == header_registers_.end()) {
             header_registers_[id] = Emit(id, header_registers_);
           }
         });
   }
 
-  // Emits each largest subexpression of a stage's expression that belongs to
-  // the header.
+  // Emits the parts of a stage's expression that belong to the header, each as
+  // a whole.
   void EmitHeaderParts(NodeId root) {
     PostOrder(
         root,

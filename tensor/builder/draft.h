@@ -48,10 +48,12 @@ struct Draft {
   std::vector<DraftBuffer> buffers;
   std::vector<DraftStage> stages;
   ExpressionPool pool;
-  // True if the draft may have raw instructions, as loop nests do
-  // (jit/loops/raw.h). The node of a raw instruction has the immediate 1.
+  // True if the draft may contain raw instructions, which leave cases such as
+  // division by 0 undefined (jit/loops/raw.h). Only loop nests may. A raw
+  // instruction's node has the immediate 1.
   bool allows_raw = false;
-  // Nodes that the text of a loop nest marks as wide (loops::LoopNest::wide).
+  // Nodes that the text marks by wide(...): they may not fit 32 bits
+  // (loops::LoopNest::wide). Only for loop nests.
   std::vector<NodeId> wide;
 };
 

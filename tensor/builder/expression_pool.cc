@@ -63,8 +63,8 @@ void ExpressionPool::DescribeStructure(Node& node) const {
   node.structure = HashCombine(node.structure, node.immediate);
   if (node.opcode == Opcode::kAxis) {
     node.first_axis = node.immediate;
-    // Returns early for an axis: its operand is its extent, which does not
-    // count as a part of the axis's structure.
+    // The operand of an axis is its extent, which is no part of the axis's
+    // structure, so operands are skipped here.
     return;
   }
   for (NodeId operand : node.operands) {
@@ -84,11 +84,12 @@ bool ExpressionPool::Precedes(NodeId a, NodeId b) const {
 void ExpressionPool::Refine(NodeId id, Interval range) {
   Node& node = nodes_[id];
   if (node.opcode == Opcode::kConstant)
-    return;  // The range of a constant is not changed. If the fact contradicts
-             // the constant, other code reports that.
+    // The range of a constant is its value. If the new fact contradicts it,
+    // other code reports that.
+    return;
   node.range = Intersect(node.range, range);
-  // A range of k * x, with a positive constant k, gives a range of x: from 0 to
-  // the upper limit divided by k.
+  // If k > 0 is a constant, a fact about the range of k * x also limits x: to 0
+  // at least, and to the upper end divided by k at most.
   if (node.opcode != Opcode::kMultiply || !IsConstant(node.operands[1])) return;
   const int64_t factor = *IntegerConstant(node.operands[1]);
   if (factor > 0) Refine(node.operands[0], {0, range.high / factor});

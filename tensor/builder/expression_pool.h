@@ -36,11 +36,10 @@ struct Node {
   // the default value. An Axis has its extent, from which its range is
   // computed.
   std::vector<NodeId> operands;
-  Interval range;  // Range of an i64 value. Nodes of other types have the full
-                   // range.
-  // Properties that do not depend on the order in which nodes were made: the
-  // smallest number of an axis in the expression, and a hash of the
-  // expression's structure.
+  Interval range;  // range of an i64 value; full for nodes of other types
+  // Keys of the canonical order (Precedes): the smallest axis number in the
+  // expression, and a hash of its structure. Neither depends on the order in
+  // which nodes were made.
   uint64_t first_axis = UINT64_MAX;
   uint64_t structure = 0;
 };
@@ -54,17 +53,18 @@ class ExpressionPool {
   NodeId Integer(int64_t value) {
     return Constant(static_cast<uint64_t>(value), DType::kI64);
   }
-  // Returns the existing node that equals this one, or a new node. Its scope is
-  // the largest of the operands' scopes and `scope`.
+  // Returns the node with these contents: the existing one if there is one,
+  // otherwise a new one. Its scope is the largest of the operands' scopes and
+  // `scope`.
   NodeId Intern(Opcode opcode, DType type, std::span<const NodeId> operands,
                 uint64_t immediate = 0, int scope = 0, uint32_t buffer = 0);
-  // True if a comes before b in a canonical order of nodes: by first axis, then
-  // plain axes before values that are computed from them. The order does not
+  // True if a comes before b in the canonical order of nodes: by their smallest
+  // axis number, then plain axes before other expressions. The order does not
   // depend on the order in which the nodes were made, because C++ does not
   // specify in which order a call's arguments are evaluated.
   bool Precedes(NodeId a, NodeId b) const;
-  // Records that the node's value is in `range`. The ranges of nodes made from
-  // it afterwards are narrower.
+  // Records the fact that the node's value is in `range`. Nodes that are made
+  // from it later have accordingly narrower ranges.
   void Refine(NodeId id, Interval range);
 
   bool IsConstant(NodeId id) const {

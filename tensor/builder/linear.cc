@@ -14,8 +14,8 @@ using semantics::Add;
 using semantics::Multiply;
 using semantics::Negate;
 
-// Largest number of terms of a sum that is simplified. Longer sums are left as
-// they are, which bounds the work per instruction.
+// Largest number of terms of a sum that is simplified. Longer sums are left
+// unchanged, so that the work per instruction is bounded.
 constexpr size_t kMaxTerms = 24;
 
 void AddTerm(LinearSum& sum, NodeId node, int64_t coefficient) {
@@ -136,9 +136,9 @@ NodeId Accumulate(ExpressionPool& pool, NodeId sum, NodeId node,
   return Raw(pool, Opcode::kAdd, sum, Scaled(pool, node, coefficient));
 }
 
-// A sum, split for a division by `divisor`. `multiples` holds the terms whose
+// A sum x = divisor * multiples + rest. `multiples` holds the terms whose
 // coefficient is a multiple of the divisor, with the coefficient divided by it;
-// `rest` holds all other terms and the constant, undivided.
+// `rest` holds all other terms and the whole constant.
 struct Split {
   LinearSum multiples;
   LinearSum rest;
@@ -156,8 +156,9 @@ Split SplitByMultiple(const LinearSum& sum, int64_t divisor) {
   return split;
 }
 
-// Splits the constant of `rest`: the largest multiple of the divisor in it
-// moves to `multiples`, divided, and the remainder stays in `rest`.
+// Moves the largest multiple of the divisor in the constant of `rest` to the
+// constant of `multiples`, divided by the divisor. A remainder in [0, divisor)
+// stays in `rest`.
 void MoveConstant(Split& split, int64_t divisor) {
   split.multiples.constant = FloorQuotient(split.rest.constant, divisor);
   split.rest.constant = FloorRemainder(split.rest.constant, divisor);
@@ -168,8 +169,9 @@ bool IsBelow(const ExpressionPool& pool, const LinearSum& sum, int64_t limit) {
   return range.low >= 0 && range.high < limit;
 }
 
-// A number `step` (g > 1) that divides the divisor, such that x = g * major +
-// minor with minor in [0, g). The division by g is then simple.
+// A split x = step * major + minor of a sum, with minor in [0, step) proved.
+// `step` divides the divisor, so x floordiv divisor is major floordiv (divisor
+// / step).
 struct Coarser {
   int64_t step;
   LinearSum major;
@@ -191,8 +193,8 @@ std::optional<Coarser> FindCoarser(const ExpressionPool& pool,
   return best;
 }
 
-// True if the sum might not fit 64 bits, in which case its terms must not be
-// divided one by one.
+// True if the sum may not fit 64 bits. Its terms must then not be divided one
+// by one.
 bool MayWrap(const ExpressionPool& pool, const LinearSum& sum) {
   if (!RangeOfLinear(pool, sum).IsFull()) return false;
   return !std::all_of(
@@ -232,8 +234,8 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum) {
             [&](const LinearTerm& a, const LinearTerm& b) {
               return pool.Precedes(a.node, b.node);
             });
-  // The expression starts with a positive term if there is one, otherwise with
-  // a positive constant, as in 5 - x.
+  // The expression begins with a positive term or, if there is none, with a
+  // positive constant, as in 5 - x.
   auto first =
       std::find_if(sum.terms.begin(), sum.terms.end(),
                    [](const LinearTerm& term) { return term.coefficient > 0; });

@@ -1,5 +1,5 @@
-// i64 sums as a list of terms: coefficient * node + ... + constant, and their
-// simplification. The builder and the JIT use it.
+// Represents and simplifies sums of i64 values, as a list of terms: coefficient
+// * node + ... + constant. The builder and the JIT use it.
 #ifndef EMBER_TENSOR_BUILDER_LINEAR_H_
 #define EMBER_TENSOR_BUILDER_LINEAR_H_
 
@@ -31,8 +31,8 @@ std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node,
                                    bool by_ranges = true);
 void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale);
 
-// Returns the sum as an expression in a canonical form, in which x floordiv c *
-// c + x mod c has become x.
+// Returns the sum as an expression in canonical form. Pairs of terms x floordiv
+// c * c + x mod c are replaced by x.
 NodeId BuildLinear(ExpressionPool& pool, LinearSum sum);
 
 // Returns the range of the exact sum, without wrapping. The range is full if
@@ -40,8 +40,8 @@ NodeId BuildLinear(ExpressionPool& pool, LinearSum sum);
 // equals the exact one.
 Interval RangeOfLinear(const ExpressionPool& pool, const LinearSum& sum);
 
-// BuildFloorDivide returns the simplified x floordiv divisor, and the function
-// after it x mod divisor. The divisor is a positive constant.
+// BuildFloorDivide returns x floordiv divisor in simplified form, and
+// BuildModulo returns x mod divisor. The divisor is a positive constant.
 NodeId BuildFloorDivide(ExpressionPool& pool, NodeId x, int64_t divisor);
 NodeId BuildModulo(ExpressionPool& pool, NodeId x, int64_t divisor);
 

@@ -11,7 +11,8 @@
 namespace ember::tensor {
 namespace {
 
-// True for instructions whose result on floats is the same on every back end.
+// True for instructions that give the same float result on every back end, so
+// that constants may be folded.
 bool IsExactForFloats(Opcode opcode) {
   switch (opcode) {
     case Opcode::kNegate:
@@ -132,9 +133,9 @@ NodeId Simplifier::Make(Opcode opcode, DType type,
   return pool_.Intern(opcode, type, operands);
 }
 
-// True if the operands should be swapped to get a canonical form. Constants
-// become the right operand; other integer operands get a fixed order. Float
-// operands keep their order unless one is a constant.
+// True if the operands should be swapped for the canonical form: a constant
+// becomes the right operand, and other integer operands have a fixed order.
+// Float operands keep their order unless one is a constant.
 bool Simplifier::Swaps(Opcode opcode, DType type, NodeId a, NodeId b) const {
   if (!IsCommutative(opcode, type)) return false;
   if (pool_.IsConstant(a) || pool_.IsConstant(b)) return !pool_.IsConstant(b);
@@ -160,8 +161,8 @@ NodeId Simplifier::Conversion(Opcode opcode, DType type, NodeId a) {
   const Node& node = pool_[a];
   if (node.type == type) return a;
   if (node.opcode == opcode) {
-    // A cast to a wider type and back is removed, because it does not change
-    // the value.
+    // A cast to a type that represents all values, followed by a cast back, is
+    // removed.
     const NodeId inner = node.operands[0];
     const DType inner_type = pool_[inner].type;
     if (inner_type == type &&
@@ -190,7 +191,7 @@ NodeId Simplifier::FloatBinary(Opcode opcode, DType type, NodeId a, NodeId b) {
       if (is_one) return a;
       break;
     case Opcode::kAdd:
-      if (is_minus_zero) return a;  // x + -0 is x, but adding +0 changes -0
+      if (is_minus_zero) return a;  // x + -0 is x for every x, but -0 + 0 is +0
       break;
     case Opcode::kSubtract:
       if (is_zero) return a;
@@ -212,8 +213,8 @@ NodeId Simplifier::Product(DType type, NodeId a, NodeId b) {
         return BuildLinear(pool_, product);
       }
     }
-    // The constant factors of a product are multiplied together, so a product
-    // of constants 1 does not grow however often it is multiplied.
+    // (x * c) * d becomes x * (c * d), so that repeated multiplication by
+    // constants does not make the expression longer.
     const Node& node = pool_[a];
     if (node.opcode == Opcode::kMultiply &&
         pool_.IsConstant(node.operands[1])) {
@@ -339,9 +340,8 @@ bool ProvablyInBounds(const ExpressionPool& pool, NodeId index, NodeId extent) {
   const Interval range = pool[index].range;
   if (range.low < 0) return false;
   if (range.high < pool[extent].range.low) return true;
-  // An index that is an axis is in bounds if the axis's extent is the buffer's
-  // extent: the axis has the values 0..extent - 1. The operand of an axis is
-  // its extent.
+  // An axis as index is in bounds if the axis's extent, which is its operand,
+  // is the buffer's extent.
   const Node& node = pool[index];
   return node.opcode == Opcode::kAxis && !node.operands.empty() &&
          node.operands[0] == extent;

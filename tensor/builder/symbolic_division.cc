@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kMaxFactors = 16;
 constexpr Interval kIndexRange{-kMaxExtent, kMaxExtent};
 
-// A product of a coefficient and factors. The factors are sorted nodes that are
-// not constants.
+// A monomial: a coefficient times a product of nodes. The nodes (`factors`) are
+// sorted and are no constants.
 struct Monomial {
   int64_t coefficient = 1;
   std::vector<NodeId> factors;
@@ -23,7 +23,8 @@ struct Monomial {
   bool operator==(const Monomial&) const = default;
 };
 
-// A sum of products. A constant term is a product without factors.
+// A polynomial: a sum of monomials. A constant term is a monomial without
+// factors.
 using Polynomial = std::vector<Monomial>;
 
 bool Multiply(Monomial& product, int64_t coefficient) {
@@ -76,8 +77,8 @@ std::optional<Monomial> Quotient(const Monomial& a, const Monomial& b) {
   return quotient;
 }
 
-// Returns a limit that is one more than the largest value of the factor, whose
-// smallest value must be 0. Returns nullopt if none is known.
+// Returns an upper limit of the factor (its largest value plus 1) if its
+// smallest value is 0. Returns nullopt otherwise, or if no limit is known.
 std::optional<Monomial> LimitOf(const ExpressionPool& pool, NodeId factor) {
   const Node& node = pool[factor];
   if (node.opcode == Opcode::kAxis)
@@ -87,9 +88,9 @@ std::optional<Monomial> LimitOf(const ExpressionPool& pool, NodeId factor) {
 }
 
 // True if 0 <= sum < limit is proved, by reading the sum as a number in mixed
-// radix: one term is axis * place, limit = extent * place, and the other terms
-// together are below `place`. The extent is positive, because otherwise the
-// axis has no values.
+// radix: one term is digit * place with digit < digit_limit, digit_limit *
+// place is the limit, and the remaining terms are below `place`. Extents count
+// as positive, because an axis with extent 0 has no values.
 bool IsBelow(const ExpressionPool& pool, const Polynomial& sum,
              const Monomial& limit) {
   if (sum.empty()) return limit.IsOne();
@@ -103,8 +104,8 @@ bool IsBelow(const ExpressionPool& pool, const Polynomial& sum,
         continue;
       Polynomial rest = sum;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-      // Without other terms the rest is 0, which is below `place` if `place` is
-      // a positive constant.
+      // If no terms remain, their sum is 0, which is below `place` if that is a
+      // positive constant.
       if (rest.empty() && place->factors.empty()) return true;
       if (IsBelow(pool, rest, *place)) return true;
     }
@@ -124,7 +125,7 @@ LinearSum ToLinear(ExpressionPool& pool, const Polynomial& sum) {
       const NodeId operands[] = {node, term.factors[i]};
       node = pool.Intern(Opcode::kMultiply, DType::kI64, operands);
     }
-    // A factor may be a sum itself; the product is then expanded.
+    // The node may be a product with a sum; Linearize expands it.
     if (const std::optional<LinearSum> inner = Linearize(pool, node)) {
       AddLinear(linear, *inner, term.coefficient);
     } else {
@@ -178,8 +179,8 @@ std::optional<QuotientAndRemainder> DivideSymbolically(ExpressionPool& pool,
       remainder.push_back(term);
     }
   }
-  // An empty (zero) remainder does not prove that it is below the divisor,
-  // because the divisor might be 0.
+  // A remainder of 0 is not proved to be below the divisor, because the divisor
+  // might be 0.
   if (remainder.empty() || !IsBelow(pool, remainder, *limit))
     return std::nullopt;
   return QuotientAndRemainder{BuildLinear(pool, ToLinear(pool, quotient)),

@@ -95,9 +95,9 @@ class Evaluator {
     return OkStatus();
   }
 
-  // True if the interrupt stops the evaluation. It is called before
-  // `instructions` instructions are evaluated, and it reads the interrupt only
-  // once in some thousands of instructions.
+  // True if the interrupt asks to stop the evaluation. It is called before
+  // `instructions` instructions are evaluated. It reads the interrupt only once
+  // in some thousands of instructions.
   bool IsStopped(uint32_t instructions) {
     constexpr uint32_t kAtOnce = 8192;
     steps_ += instructions + 1;
@@ -106,9 +106,10 @@ class Evaluator {
     return options_.interrupt->ShouldStop();
   }
 
-  // Says when an instruction must be evaluated: for values at every point, for
-  // store indices once per spatial point, for fold results at every reduction
-  // step, for initial values of a fold once.
+  // The part of a stage to which an instruction belongs. It decides when the
+  // instruction is evaluated: at every point (values), once per spatial point
+  // (store indices), at every reduction step (fold results), or once (initial
+  // values of a fold).
   enum class Part : uint8_t {
     kValues = 1,
     kStoreIndices = 2,
@@ -136,8 +137,8 @@ class Evaluator {
           dispatch_.instructions[reg],
           [&](Register operand) { mark(operand, parts_[reg - stage.begin]); });
     }
-    // Initial values are computed once, because they depend on constants and
-    // the header only.
+    // The initial values of a fold depend on constants and the header only, so
+    // they are computed once, here.
     for (Register reg = stage.begin; reg < stage.end; ++reg) {
       if (parts_[reg - stage.begin] & static_cast<uint8_t>(Part::kInitial)) {
         registers_[reg] = Arithmetic(dispatch_.instructions[reg]);
@@ -145,8 +146,8 @@ class Evaluator {
     }
   }
 
-  // Evaluates the instructions of one part. It is called at least once at every
-  // spatial point, even if there is nothing to reduce.
+  // Evaluates the instructions of one part at the current point. Called at
+  // least once per spatial point, even if there are no reduction points.
   Status Evaluate(const Stage& stage, Part part) {
     if (IsStopped(stage.end - stage.begin)) return options_.interrupt->status();
     for (Register reg = stage.begin; reg < stage.end; ++reg) {
@@ -317,15 +318,15 @@ class Evaluator {
   const EvaluateOptions options_;
   uint32_t steps_ = 0;  // number of instructions since the interrupt was last
                         // read
-  std::vector<std::vector<int64_t>> extents_;  // for each buffer, its extents
-  std::vector<void*> memory_;                  // for each buffer, its memory
+  std::vector<std::vector<int64_t>> extents_;  // the extents of each buffer
+  std::vector<void*> memory_;                  // the memory of each buffer
   std::vector<std::vector<uint8_t>> temporaries_;
   std::vector<uint64_t> registers_;  // values of all registers of the dispatch,
                                      // as bits
-  // The current point of the stage, spatial axes first.
+  // values of the stage's axes at the current point, spatial axes first
   std::vector<int64_t> point_;
-  // For each instruction of the current stage, a bit mask of the parts (Part)
-  // to which it belongs.
+  // for each instruction of the current stage, a bit mask of the parts (Part)
+  // that need it
   std::vector<uint8_t> parts_;
   std::vector<uint64_t> accumulators_, elements_;
 };

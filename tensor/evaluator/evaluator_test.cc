@@ -184,8 +184,8 @@ dispatch @empty<N>(%x: f32[N]) -> (%s: f32[], %p: f32[], %l: f32[], %m: f32[], %
 }
 
 TEST(EvaluatorTest, AccumulationIsWiderThanNarrowTypes) {
-  // The sum is over 4096 ones in f16. An accumulator in f16 would never exceed
-  // 2048.
+  // The dispatch adds 4096 ones of type f16. An accumulator in f16 would stop
+  // at 2048, so this shows that sums accumulate in f32.
   std::vector<uint16_t> x(4096, ToFloat16(1.0f).bits), y(1);
   ASSERT_OK(
       RunText("dispatch @s(%x: f16[4096]) -> (%y: f16[]) { %y[] = sum(k < "

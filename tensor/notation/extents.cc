@@ -38,7 +38,8 @@ class Inference {
   }
 
  private:
-  // An index of a dim, outside of pads.
+  // A dim of a tensor and the linear index with which the statement accesses
+  // it; indices in pads are left out.
   struct Use {
     Token token;  // the tensor
     size_t dim = 0;
@@ -55,7 +56,8 @@ class Inference {
   struct Extent {
     NodeId node = 0;
     bool is_written = false;
-    const Use* from = nullptr;  // the use that gives the extent
+    // the access from whose dim the axis's extent was taken
+    const Use* from = nullptr;
   };
 
   std::optional<int64_t> ConstantOf(NodeId node) const {
@@ -128,7 +130,8 @@ class Inference {
     return OkStatus();
   }
 
-  // Takes the extents of axes that are indices by themselves.
+  // Takes the extents of axes that are alone in an index, as i in x[i]: they
+  // are those of the dims.
   Status TakePlain() {
     for (const Use& use : uses_) {
       if (!use.is_plain()) continue;
@@ -145,12 +148,14 @@ class Inference {
     return OkStatus();
   }
 
-  // Returns the largest extent of the axis for which the use is in bounds;
-  // nullopt if the extents of other axes are not known.
+  // Returns the largest extent of the axis with which the access stays in
+  // bounds; nullopt if the extents of other axes in the index are not known
+  // yet.
   std::optional<NodeId> LargestExtent(const Use& use, size_t axis) {
     const int64_t factor = use.index.factors.at(axis);
     if (factor < 1) return std::nullopt;
-    // The axis is at most (last - rest) / factor.
+    // The index is factor * axis + rest, so the axis is at most (last index -
+    // rest) / factor.
     int64_t constant = -1 - use.index.constant;
     NodeId rest = use.extent;
     for (const auto& [other, term] : use.index.factors) {
@@ -179,7 +184,8 @@ class Inference {
                1);
   }
 
-  // Takes extents from sums of axes. Returns true if it took one.
+  // Takes extents of axes that occur only in sums, as i in x[i + r]. Returns
+  // true if it took one.
   bool TakeSums() {
     bool is_changed = false;
     for (size_t axis = 0; axis < extents_.size(); ++axis) {
@@ -248,7 +254,8 @@ class Inference {
                                   TextOf(extent->from->extent)}));
   }
 
-  // Checks a use whose smallest and largest index are constants.
+  // Checks that an access is in bounds, if the extents that it depends on are
+  // constants.
   Status CheckBounds(const Use& use) const {
     const auto extent = ConstantOf(use.extent);
     if (!extent) return OkStatus();
@@ -256,7 +263,8 @@ class Inference {
     for (const auto& [axis, term] : use.index.factors) {
       const auto known = ConstantOf(extents_[axis]->node);
       if (!known) return OkStatus();
-      if (*known == 0) return OkStatus();  // There is no index.
+      // An axis of extent 0 has no values, so the access never happens.
+      if (*known == 0) return OkStatus();
       const auto product = CheckedMultiply(term, *known - 1);
       if (!product) return OkStatus();
       const auto sum = CheckedAdd(term < 0 ? low : high, *product);

@@ -6,7 +6,8 @@
 // An axis that is an index by itself has the extent of the dim: r is 3. Several
 // such dims must be equal. The extent of any other axis is the largest for
 // which the sums of axes that it is in stay in bounds: i is 10 - (3 - 1) = 8.
-// Indices in pads do not count. `i < 8` gives the extent instead.
+// Indices in pads do not count; the extent of an axis that occurs only there is
+// written in the text, as in `i < 8`.
 #ifndef EMBER_TENSOR_NOTATION_EXTENTS_H_
 #define EMBER_TENSOR_NOTATION_EXTENTS_H_
 

@@ -14,21 +14,22 @@
 
 namespace ember::tensor {
 
-// constant + sum of factors[axis] * axis
+// A linear index: constant + sum of factors[axis] * axis.
 struct LinearIndex {
   int64_t constant = 0;
   std::map<size_t, int64_t> factors;
 };
 
-// Larger terms are left to the executors, so that arithmetic on a few terms
-// does not overflow.
+// Largest magnitude of a term in a linear index. Sums of a few such terms
+// cannot overflow; indices with larger terms are not analysed here, and
+// executors check them.
 constexpr int64_t kMaxTerm = kMaxExtent;
 constexpr bool IsSmall(int64_t term) {
   return term >= -kMaxTerm && term <= kMaxTerm;
 }
 
-// Returns the expression as a sum of axes; nullopt if it has another form, or a
-// term that is not small.
+// Returns the expression as a linear index; nullopt if it has another form, or
+// a term for which IsSmall is false.
 std::optional<LinearIndex> LinearOf(const Expression& e,
                                     const NotationStatement& statement);
 

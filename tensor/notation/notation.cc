@@ -73,7 +73,8 @@ class NotationParser {
            draft_.buffers.end();
   }
 
-  // Returns the node of a dim; a new name becomes a parameter.
+  // Returns the node of a dim. A name that is used for the first time becomes a
+  // parameter of the dispatch.
   StatusOr<NodeId> DimNode(const NotationDim& dim) {
     if (dim.name.empty()) {
       if (dim.extent >= 0 && dim.extent <= kMaxExtent)
@@ -94,7 +95,8 @@ class NotationParser {
     return node;
   }
 
-  // Parses a declaration or a statement.
+  // Parses the next item of the text: the declaration of an input, or a
+  // statement.
   Status ParseItem() {
     EMBER_ASSIGN_OR_RETURN(
         const Token name,
@@ -145,8 +147,8 @@ class NotationParser {
 
   // --- results ---
 
-  // Makes those tensors results that the text lists behind "->", or else those
-  // that no other statement reads.
+  // Makes tensors results: those that the text lists behind "->" or, without
+  // such a list, those that no other statement reads.
   Status ChooseResults() {
     std::set<std::string, std::less<>> listed;
     if (lexer_.Accept("->")) {
@@ -180,7 +182,8 @@ class NotationParser {
     return OkStatus();
   }
 
-  // Marks the buffers that the stage reads. seen: the nodes that were visited.
+  // Sets is_read for each buffer that the stage reads. seen: the nodes that
+  // were visited, for all stages.
   void MarkReads(const DraftStage& stage, std::vector<bool>& seen,
                  std::vector<bool>& is_read) const {
     std::vector<NodeId> stack = stage.values;
@@ -207,7 +210,8 @@ class NotationParser {
   }
 
   Lexer lexer_;
-  // Texts of tokens that the text does not have, such as %a for a.
+  // Texts of tokens that the parser makes itself, such as %a for the name a in
+  // the text.
   std::deque<std::string> texts_;
   Draft draft_;
   NameScope header_;

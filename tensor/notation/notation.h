@@ -45,7 +45,7 @@ struct NotationDim {
   std::string name;
 };
 
-// An input that is declared outside of the text.
+// An input of the dispatch that the text does not declare.
 struct NotationInput {
   std::string name;
   DType type = DType::kF32;
@@ -53,8 +53,8 @@ struct NotationInput {
 };
 
 // Parses the text. inputs: inputs in addition to those that the text declares.
-// name: name of the dispatch; empty: that of its first result. Errors:
-// kInvalidArgument.
+// name: name of the dispatch; if it is empty, the dispatch is named after its
+// first result. Errors: kInvalidArgument.
 StatusOr<Dispatch> ParseNotation(std::string_view text,
                                  std::span<const NotationInput> inputs,
                                  std::string_view name);

@@ -42,12 +42,14 @@ TEST(NotationTest, MakesDispatches) {
        "dispatch @y<N>(%x: f32[N]) -> (%y: f32[N]) {\n"
        "  %y[i] = 2.0 * %x[i]\n"
        "}\n"},
-      // The extent of i follows from x and that of r.
+      // The extent of i is not written: it follows from the dim of x and from
+      // the extent of r.
       {"x: f32[10] w: f32[3] y[i] = sum(r) x[2 * i + r] * w[r]",
        "dispatch @y(%x: f32[10], %w: f32[3]) -> (%y: f32[4]) {\n"
        "  %y[i] = sum(r < 3) %x[2 * i + r] * %w[r]\n"
        "}\n"},
-      // A sum that is not the whole right side; both have an axis k.
+      // Each of the two reductions is only a part of the right side, so it
+      // becomes a temporary; both name their axis k.
       {"x: f32[5] y[i] = exp(x[i] - maximum(k) x[k]) / sum(k) exp(x[k])",
        "dispatch @y(%x: f32[5]) -> (%y: f32[5]) {\n"
        "  temp %y_maximum: f32[]\n"
@@ -56,7 +58,8 @@ TEST(NotationTest, MakesDispatches) {
        "  %y_sum[] = sum(k.1 < 5) exp(%x[k.1])\n"
        "  %y[i] = exp(%x[i] - %y_maximum[]) / %y_sum[]\n"
        "}\n"},
-      // A gather of i32 indices, and a scatter.
+      // The indices of a gather and of a scatter are i32 and must be converted
+      // to i64.
       {"t: f32[9, 2] n: i32[3] y[i, j] = t[n[i], j]\n"
        "z[i < 9, j < 2] = 0.0; z[n[i], j] += y[i, j] -> y, z",
        "dispatch @y(%t: f32[9, 2], %n: i32[3]) -> (%y: f32[3, 2], %z: f32[9, "
@@ -160,7 +163,8 @@ TEST(NotationTest, LimitsDepth) {
   EXPECT_FALSE(ParseAlone(text).ok());
 }
 
-// Computes with the evaluator.
+// Evaluates the dispatch that the notation gives, and compares its results with
+// the formula's.
 TEST(NotationTest, ComputesASoftmaxOfAProduct) {
   const auto dispatch =
       ParseAlone("a: f32[2, 2] y[i, j] = exp(a[i, j]) / sum(k) exp(a[i, k])");
@@ -172,7 +176,8 @@ TEST(NotationTest, ComputesASoftmaxOfAProduct) {
   EXPECT_FLOAT_EQ(y[2], 1 / (1 + std::exp(1.0f)));
 }
 
-// Parses damaged texts: each gives an error, or a dispatch whose text parses.
+// Parses texts with deletions, changes and insertions. Each must give an error,
+// or a dispatch whose printed text parses.
 TEST(NotationTest, SurvivesDamagedTexts) {
   constexpr std::string_view kTexts[] = {
       "a: f32[4, K] b: f32[K, 3] y[i, j] = sum(k) a[i, k] * b[k, j] -> y",

@@ -19,7 +19,7 @@ constexpr size_t kMaxTensors = 1000;
 
 using AxisSet = std::set<size_t>;
 
-// Makes the stages of one statement.
+// Lowers one statement to stages.
 class StatementLowering {
  public:
   StatementLowering(const NotationStatement& statement,
@@ -45,7 +45,7 @@ class StatementLowering {
   }
 
  private:
-  // A reduction that is a stage of its own.
+  // The temporary to which a reduction inside an expression is stored.
   struct Temporary {
     std::vector<size_t> axes;
     uint32_t buffer = 0;
@@ -64,7 +64,9 @@ class StatementLowering {
     for (const Expression& operand : e.operands) AddFreeAxes(operand, axes);
   }
 
-  // Finds the axes on which each reduction depends. Inner ones come first.
+  // Finds the axes on which each reduction depends, apart from its own. A
+  // reduction precedes those that contain it, so its axes are known before they
+  // are needed.
   void FindFreeAxes() {
     for (size_t i = 0; i < statement_.reductions.size(); ++i) {
       AxisSet axes;
@@ -88,7 +90,8 @@ class StatementLowering {
                               number, scope);
   }
 
-  // Begins a stage with these axes and returns the names that it knows.
+  // Adds a stage with these axes to the draft. Returns the names that the
+  // stage's expressions may use.
   NameScope BeginStage(const std::vector<size_t>& spatial,
                        const NotationReduction* reduction) {
     DraftStage& stage = draft_.stages.emplace_back();
@@ -107,8 +110,8 @@ class StatementLowering {
     return names;
   }
 
-  // Each reduction of the expression has been stored to a temporary. Binds the
-  // name of each reduction to a load of its temporary.
+  // Binds the name of each reduction in the expression to a load of the
+  // temporary that holds the reduction's result.
   void NameTemporaries(const Expression& e, NameScope& names) {
     for (const Expression& operand : e.operands)
       NameTemporaries(operand, names);
@@ -122,8 +125,8 @@ class StatementLowering {
                            indices, 0, names.scope, temporary.buffer);
   }
 
-  // Ends the stage of a new tensor with its axes as indices. Returns the number
-  // of the tensor's buffer.
+  // Ends the stage: adds a new tensor to which it stores, with the spatial axes
+  // as indices. Returns the number of the tensor's buffer.
   StatusOr<uint32_t> StoreNew(std::string name, BufferKind kind,
                               const std::vector<size_t>& spatial,
                               const Expression& value, const Token& token,

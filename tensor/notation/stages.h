@@ -18,8 +18,9 @@
 
 namespace ember::tensor {
 
-// Returns an error if the draft cannot have one more tensor, whose name is the
-// token: tensors are searched one by one.
+// Returns an error if the draft already has the largest number of tensors. The
+// number is limited because tensors are searched one by one. name: the token
+// that the error refers to.
 Status CheckTensorCount(const Token& name, const Draft& draft);
 
 // Adds the stages of the statement, and the tensors that it defines, to the

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxAxes = 64;  // largest number of axes of a statement
 
-// True for a word that is a literal.
+// True if the word is a literal instead of a name.
 bool IsWord(const Token& token) {
   return token.Is("inf") || token.Is("nan") || token.Is("true") ||
          token.Is("false");
@@ -111,7 +111,7 @@ StatusOr<size_t> StatementParser::DeclareAxis(const Token& token) {
   return axis;
 }
 
-// Parses "< extent" behind an axis, if it is there.
+// Parses the optional extent of an axis, such as "< 8".
 Status StatementParser::ParseExtent(size_t axis) {
   if (!lexer_.Accept("<")) return OkStatus();
   const Part part = std::exchange(part_, Part::kExtent);
@@ -120,7 +120,8 @@ Status StatementParser::ParseExtent(size_t axis) {
   return OkStatus();
 }
 
-// Parses the indices of a tensor that the statement defines: new axes.
+// Parses the indices of a tensor that the statement defines. Each must be a new
+// axis.
 Status StatementParser::ParseNewIndices() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
   if (lexer_.Accept("]")) return OkStatus();
@@ -142,8 +143,8 @@ Status StatementParser::ParseNewIndices() {
   }
 }
 
-// Parses the indices of a tensor that exists: expressions of axes, which their
-// first use declares.
+// Parses the indices of a tensor that an earlier statement defined, which this
+// one updates. They are expressions; an axis is declared by its first use.
 Status StatementParser::ParseOldIndices(const DraftBuffer& target) {
   if (target.kind == BufferKind::kInput) {
     return ErrorAt(
@@ -195,7 +196,8 @@ StatusOr<Expression> StatementParser::ParsePrimary() {
   return ParseCall(token);
 }
 
-// Parses a literal with a sign, or the negation of any other expression.
+// Parses an expression that begins with '-': a negative literal, or the
+// negation of another expression.
 StatusOr<Expression> StatementParser::ParseNegation() {
   Lexer ahead = lexer_;
   const Token minus = ahead.Next();
@@ -249,7 +251,8 @@ StatusOr<Expression> StatementParser::ParseName(const Token& token) {
                                 "), found ", Quoted(token)}));
 }
 
-// Converts the integers that an index loads to i64, which indices are.
+// Adds casts to i64 to the integers that an index loads, because indices are
+// i64.
 void StatementParser::CastIndex(Expression& index) const {
   if (index.kind == Expression::kInstruction) {
     if (index.type) return;
@@ -340,7 +343,8 @@ StatusOr<Expression> StatementParser::ParsePad(const Token& token) {
   return pad;
 }
 
-// Refuses max(k), which looks like a reduction.
+// Returns an error for max(k) or min(k): the instructions need two operands,
+// and the user probably means the reduction maximum(k).
 Status StatementParser::CheckOperands(const Token& token) const {
   if (!token.Is("max") && !token.Is("min")) return OkStatus();
   Lexer ahead = lexer_;
@@ -353,7 +357,7 @@ Status StatementParser::CheckOperands(const Token& token) const {
                                 "imum(", axis.text, ")"}));
 }
 
-// Parses sum(k, l < 3) and the product behind it.
+// Parses a reduction, such as sum(k, l < 3), and the product behind it.
 StatusOr<Expression> StatementParser::ParseReduction(const Token& token,
                                                      Combiner combiner) {
   if (part_ != Part::kRight) {
@@ -380,7 +384,8 @@ StatusOr<Expression> StatementParser::ParseReduction(const Token& token,
   result.token = token;
   result.token.kind = Token::kSigil;
   result.token.text = Keep(Concat({"%", statement_.reductions.size()}));
-  // The reduction is a stage of its own, so its depth does not count.
+  // The expression refers to the reduction by its number only, so the depth of
+  // the reduction's body does not count in the expression's depth.
   statement_.reductions.push_back(std::move(reduction));
   return result;
 }

@@ -25,11 +25,12 @@
 namespace ember::tensor {
 
 struct NotationAxis {
-  // Unique in the statement. If two sums have an axis k, they are k and k.1.
-  // Names in the statement's expressions are these.
+  // Name of the axis, which is unique in the statement: if two sums have an
+  // axis k, their axes are named k and k.1. The statement's expressions use
+  // these names.
   std::string name;
   Token token;
-  // The expression in `i < N`, if it is written.
+  // the expression N if the text says `i < N`; else nullopt
   std::optional<Expression> extent;
 };
 
@@ -42,19 +43,19 @@ struct NotationReduction {
 
 struct NotationStatement {
   Token target;
-  // True if the statement defines the tensor. Its indices are then the first
-  // axes, in order.
+  // True if the statement defines a new tensor. Its indices are then the
+  // statement's first axes, in order.
   bool is_new = false;
   std::vector<Expression> indices;
   Update update = Update::kAssign;
   Expression value;
   std::vector<NotationAxis> axes;  // axes of the left side, then of reductions
   size_t spatial_count = 0;        // number of axes of the left side
-  // An inner reduction precedes those that contain it. An expression refers to
-  // reduction number i by the sigil %i.
+  // The reductions, innermost first. An expression refers to reduction number i
+  // by the sigil %i.
   std::vector<NotationReduction> reductions;
 
-  // Returns the position of the axis, or nullopt.
+  // Returns the position in `axes` of the axis with this name, or nullopt.
   std::optional<size_t> FindAxis(std::string_view name) const;
 };
 
@@ -64,8 +65,8 @@ size_t ReductionOf(const Expression& sigil);
 
 class StatementParser final : public ExpressionParser {
  public:
-  // draft: the tensors that exist so far. header: the names of dims. texts:
-  // keeps the texts of tokens that this parser makes, and must outlive the
+  // draft: has the tensors that are defined so far. header: the names of dims.
+  // texts: gets the texts of tokens that the parser makes, and must outlive the
   // statements.
   StatementParser(Lexer& lexer, const Draft& draft, const NameScope& header,
                   std::deque<std::string>& texts)
@@ -74,14 +75,16 @@ class StatementParser final : public ExpressionParser {
         header_(header),
         texts_(texts) {}
 
-  // Parses what follows the name of a statement's target.
+  // Parses the rest of a statement, behind the name `target` of the tensor to
+  // which it stores.
   StatusOr<NotationStatement> ParseStatement(const Token& target);
 
  protected:
   StatusOr<Expression> ParsePrimary() override;
 
  private:
-  // The part of the statement that is being parsed.
+  // The parts of a statement: the left side, the right side, and the extent
+  // behind an axis. Some syntax is only allowed in one of them.
   enum class Part { kLeft, kRight, kExtent };
 
   const DraftBuffer* FindTensor(std::string_view name) const;
@@ -103,8 +106,8 @@ class StatementParser final : public ExpressionParser {
   std::deque<std::string>& texts_;
   NotationStatement statement_;
   Part part_ = Part::kLeft;
-  // The axes that are visible, innermost last: name in the text, and position
-  // in the statement.
+  // The axes that are visible at the current position, innermost last. An entry
+  // has the axis's name in the text and its position in statement_.axes.
   std::vector<std::pair<std::string, size_t>> scope_;
 };
 

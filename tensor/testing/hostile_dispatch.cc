@@ -11,9 +11,10 @@
 namespace ember::tensor {
 namespace {
 
-// Largest number of elements of a buffer.
+// Largest number of elements of a buffer of a case.
 constexpr int64_t kMaxElements = 4096;
-constexpr int64_t kMaxPoints = 20000;  // Largest number of points of a stage.
+// Largest number of points of a stage of a case.
+constexpr int64_t kMaxPoints = 20000;
 
 class Generator {
  public:
@@ -56,8 +57,8 @@ class Generator {
 
   int Below(int limit) { return choices_.Below(limit); }
 
-  // Returns a number near a power of two, at which arithmetic may wrap, or
-  // sometimes any number.
+  // Returns a random number near a large power of two, where arithmetic may
+  // wrap, or a multiple of one.
   int64_t HugeNumber() {
     const auto power = static_cast<int64_t>(uint64_t{1} << (20 + Below(44)));
     const int64_t near = Below(5) - 2;
@@ -81,8 +82,8 @@ class Generator {
     }
   }
 
-  // Returns an expression of the header that has the given value, so that the
-  // number is not visible as a constant.
+  // Returns a header expression with the given value. It contains a parameter
+  // if possible, so that executors do not see a constant.
   Scalar Extent(int64_t value) {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (choices_.Chance(2)) continue;
@@ -103,8 +104,8 @@ class Generator {
       if (count * shape.back() > most) shape.back() = 1;
       count *= shape.back();
     }
-    // In some cases the buffer has no elements (one extent is 0), but its other
-    // extents and so its strides are huge.
+    // One in six buffers of rank 2 or more has an extent of 0 and so no
+    // elements. Its other extents, and so its strides, may be huge.
     if (rank >= 2 && choices_.Chance(6)) {
       const size_t zero = static_cast<size_t>(Below(rank));
       for (size_t d = 0; d < shape.size(); ++d)
@@ -141,8 +142,8 @@ class Generator {
       points *= std::min<int64_t>(std::max<int64_t>(extent, 1), kMaxPoints);
       indices.push_back(axes_.back());
     }
-    // In a few cases an index is out of range; executors may then refuse to
-    // run.
+    // One in forty stages has an index that is out of range. Executors may
+    // refuse to run it.
     if (choices_.Chance(40)) {
       Scalar& index = choices_.Chance(2) ? indices.front() : indices.back();
       index = index + stage_->Index(AnyNumber());
@@ -164,8 +165,8 @@ class Generator {
     }
     points_ = points;
     Scalar value = Value(target.type, 3);
-    // A sum of products is made often, because executors recognise contractions
-    // by this pattern.
+    // Half of the sums are sums of products, because executors recognise
+    // contractions by this pattern.
     if (combiner == Combiner::kSum && choices_.Chance(2))
       value = value * Value(target.type, 2);
     stage_->Yield(value, target.number, indices, combiner);
@@ -178,7 +179,7 @@ class Generator {
     return choices_.Pick(axes_);
   }
 
-  // Makes a random i64 expression over the axes.
+  // Makes a random i64 index expression of axes, constants and parameters.
   Scalar Index(int depth) {
     if (depth == 0) return AxisOrConstant();
     const Scalar a = Index(depth - 1);
@@ -226,8 +227,7 @@ class Generator {
                        stage_->IntegerValue(Below(3), memory.type));
   }
 
-  // Reduces a value to few bits, so that sums of products are exact in every
-  // order.
+  // Limits a value to -8..8, so that sums of products are exact in every order.
   Scalar Small(Scalar a) {
     if (a.type() == DType::kBool) return a;
     Scalar small = Minimum(a, stage_->IntegerValue(8, a.type()));
@@ -257,16 +257,16 @@ class Generator {
     }
   }
 
-  // Inserts a long chain, or a wide tree, of instructions before the value of
-  // the last stage.
+  // Inserts many instructions before the value of the last stage: a long chain
+  // or a wide tree.
   void Lengthen(Dispatch& dispatch) {
     if (!choices_.Chance(30)) return;
     Stage& stage = dispatch.stages.back();
     const Register value = stage.values[0];
     const DType type = dispatch.instructions[value].type;
     if (value < stage.begin || type == DType::kBool) return;
-    // The evaluator computes each instruction at every point, so only a few
-    // cases get a very long chain.
+    // The evaluator executes each instruction at every point, so only one in
+    // ten of these cases gets a very long chain.
     const int most = choices_.Chance(10) ? 40000 : 300;
     const int length = static_cast<int>(
         std::min<int64_t>(most, 2000000 / std::max<int64_t>(points_, 1)));
@@ -288,7 +288,8 @@ class Generator {
   DispatchBuilder builder_;
   HostileCase result_;
   std::vector<std::pair<std::string, int64_t>> parameters_;
-  std::vector<Scalar> scalars_;  // the parameters, as values of the dispatch
+  // the parameters as scalars of the dispatch that is being built
+  std::vector<Scalar> scalars_;
   std::vector<Memory> loadable_;
   StageBuilder* stage_ = nullptr;
   int64_t points_ = 0;  // number of points of the current stage

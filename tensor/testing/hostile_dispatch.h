@@ -9,8 +9,8 @@
 //   if (c.is_evaluable) ... Evaluate, another executor, FirstDifference
 //   else                ... neither may accept it, nor crash
 //
-// Equal seeds give equal cases. The evaluation of a case takes few points and
-// little memory.
+// Equal seeds give equal cases. A case has few points and needs little memory,
+// so that it is evaluated quickly.
 #ifndef EMBER_TENSOR_TESTING_HOSTILE_DISPATCH_H_
 #define EMBER_TENSOR_TESTING_HOSTILE_DISPATCH_H_
 

@@ -27,8 +27,8 @@ class Generator : private RandomStageValues {
     room_ = Chance(8) ? options_.largest_elements
                       : std::min<int64_t>(options_.largest_elements, 4000);
     if (Chance(2)) MakeGrid();
-    // In half of the cases with a grid most buffers have the same type, so that
-    // results can replace operands.
+    // In half of the cases with a grid most buffers have one type: an executor
+    // can then let a result overwrite an operand.
     if (grid_ && Chance(2)) usual_type_ = AnyType();
     const int inputs = 1 + Below(grid_ ? 4 : 3);
     for (int i = 0; i < inputs; ++i) {
@@ -157,9 +157,9 @@ class Generator : private RandomStageValues {
     return info;
   }
 
-  // Adds the stage's axes and computes from them the values of the grid's axes:
-  // the stage has one axis for each axis of the grid, or one axis from which
-  // several axes of the grid are computed by division and remainder.
+  // Adds axes to the stage and computes the values of the grid's axes from
+  // them. A stage's axis is an axis of the grid, or several of them merged,
+  // which are then recovered by division and remainder.
   void AddGridAxes(const std::vector<int>& axes, bool reduce) {
     for (size_t first = 0; first < axes.size();) {
       size_t end = first + 1;
@@ -206,11 +206,12 @@ class Generator : private RandomStageValues {
     loadable_.push_back(target);
   }
 
-  // Reduces over some of the grid's axes, and sometimes over windows along
-  // others.
+  // Adds a stage that reduces over some of the grid's axes, and sometimes over
+  // windows along others.
   void AddGridReduction(BufferKind kind) {
-    // In some stages all grid axes are spatial and the reduction runs along an
-    // axis outside of the grid, so that the same values are read repeatedly.
+    // In one stage of four the reduction does not run along an axis of the
+    // grid: all grid axes are spatial, and the same values are read in each
+    // step of the reduction.
     const bool repeats = Chance(4);
     std::vector<int> spatial, reduced;
     for (int axis = 0; axis < grid_->rank(); ++axis)
@@ -367,8 +368,7 @@ class Generator : private RandomStageValues {
   static bool Adds(Combiner combiner) {
     return combiner == Combiner::kSum || combiner == Combiner::kProduct;
   }
-  // Returns the wanted type if the combiner can reduce it, else a type that it
-  // can.
+  // Returns a type that the combiner can reduce: `wanted`, if that is possible.
   DType TypeToReduce(Combiner combiner, DType wanted) {
     if (!Adds(combiner)) return wanted;
     if (options_.exact && combiner == Combiner::kProduct)
@@ -379,8 +379,8 @@ class Generator : private RandomStageValues {
     const bool careful = Adds(combiner) && options_.exact && IsFloat(type);
     if (!careful) return Chance(3) ? Leaf(type) : Value(type, 3);
     Scalar value = SmallValue(type);
-    // Products are left out for 8-bit floats: most of them are rounded, and
-    // executors may round differently.
+    // Products of 8-bit floats are left out: most are rounded, and executors
+    // may round them differently.
     if (Chance(2) && DTypeByteSize(type) > 1) value = value * SmallValue(type);
     return value;
   }
@@ -414,8 +414,8 @@ class Generator : private RandomStageValues {
     loadable_.push_back(best);
     loadable_.push_back(place);
   }
-  // Records a buffer for the fold's index in the cases in which the fold does
-  // not store it. A later stage stores to the buffer instead.
+  // Records a buffer that was added for a fold's index but that the fold does
+  // not store to. A later stage stores to it, so that no output is left unset.
   void AddUnstored(const BufferInfo& buffer) { unstored_.push_back(buffer); }
   void FinishUnstored() {
     for (const BufferInfo& buffer : unstored_) {
@@ -430,7 +430,8 @@ class Generator : private RandomStageValues {
   RandomCase result_;
   int buffer_count_ = 0;
   std::vector<BufferInfo> unstored_;
-  int64_t room_ = 0;  // Largest number of elements that a new buffer may have.
+  // Largest number of elements that the next buffer may have.
+  int64_t room_ = 0;
   std::optional<DType> usual_type_;
 };
 

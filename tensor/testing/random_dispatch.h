@@ -30,8 +30,8 @@ namespace ember::tensor {
 
 struct RandomOptions {
   int maximum_stages = 5;
-  int maximum_depth = 4;  // largest depth of the random expressions
-  // Approximate largest number of elements of a buffer; most cases stay below
+  int maximum_depth = 4;  // largest depth of random expressions
+  // Approximate largest number of elements of a buffer; 7 of 8 cases stay below
   // 4000.
   int64_t largest_elements = 4000;
   // True: the case has only instructions whose result is the same bit for bit
@@ -43,8 +43,8 @@ struct RandomOptions {
   // True: inputs of some cases have subnormal elements. Not every device
   // supports subnormal numbers.
   bool subnormals = false;
-  // True if the builder simplifies. The value does not change what the case of
-  // a seed computes.
+  // True if the builder simplifies expressions. Cases of equal seeds compute
+  // the same with either value.
   bool simplify = true;
 };
 

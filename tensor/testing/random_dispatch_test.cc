@@ -1,5 +1,5 @@
-// Tests properties of the whole library over generated dispatches. EMBER_SEED=n
-// replays one seed.
+// Tests random dispatches: their text parses back, the evaluator runs them, and
+// the generator covers all features. EMBER_SEED=n replays one seed.
 #include "tensor/testing/random_dispatch.h"
 
 #include <string>
@@ -50,8 +50,8 @@ TEST(RandomDispatchTest, EvaluatesWithoutErrorsAndDeterministically) {
   }
 }
 
-// In exact mode the accumulators' type must not change the results, because
-// executors may add in any order.
+// In exact mode all sums and products are exact, so accumulating in another
+// type must not change the results.
 TEST(RandomDispatchTest, ExactCasesDoNotDependOnAccumulation) {
   const SeedRange seeds = TestSeeds(150, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
@@ -100,8 +100,8 @@ TEST(RandomDispatchTest, CoversTheInstructionTable) {
   }
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);
-    // These opcodes are not expected in the cases, because the generator does
-    // not make them. They have their own tests.
+    // The generator does not make these instructions, which have tests of their
+    // own, so they are not expected in the cases.
     if (opcode == Opcode::kBitcast || opcode == Opcode::kIsNan ||
         opcode == Opcode::kIsInfinite) {
       continue;

@@ -41,8 +41,8 @@ GridShape RandomGrid::OperandShape() {
       dim.axes.push_back(axis);
       if (!is_plain_ && choices_.Chance(8))
         dim.slack = choices_.Chance(4)
-                        // The dim gets a single element, so that reading it
-                        // along the axis gives mostly padding.
+                        // The operand's dim has a single element, so that
+                        // reading it along the axis mostly reads padding.
                         ? 1 - extent(axis).value
                         : std::max<int64_t>(choices_.Below(6) - 2,
                                             1 - extent(axis).value);
@@ -51,7 +51,8 @@ GridShape RandomGrid::OperandShape() {
     }
     shape.dims.push_back(std::move(dim));
   }
-  // Leading dims of extent 1 are removed in many cases, as in broadcasting.
+  // Leading dims of extent 1 are often removed, so that the operand has a lower
+  // rank, as in broadcasting.
   while (!shape.dims.empty() && shape.dims.front().axes.empty() &&
          choices_.Chance(2)) {
     shape.dims.erase(shape.dims.begin());
@@ -103,8 +104,8 @@ Scalar RandomGrid::FlatIndex(const GridDim& dim, const GridPoint& point,
 bool RandomGrid::Move(const GridDim& dim, const GridPoint& point,
                       StageBuilder& stage, Scalar& index) {
   const int axis = dim.axes.back();
-  // low and high: how far the index may be below the first, and above the last,
-  // point of the dim's axes.
+  // low, high: the range by which the index may leave the points of the dim's
+  // axes, below the first and above the last.
   int64_t low = 0, high = 0;
   if (const auto& window = point.windows[static_cast<size_t>(axis)];
       window && dim.axes.size() == 1 && !choices_.Chance(4)) {
@@ -114,7 +115,7 @@ bool RandomGrid::Move(const GridDim& dim, const GridPoint& point,
   }
   const bool is_moved = high > 0 || dim.slack != 0 || choices_.Chance(8);
   if (is_moved) {
-    // The index is shifted down by half of the window's length, as with
+    // The index is shifted down: by half of the window's length, as with
     // symmetric padding, or by a small random number.
     const int64_t shift = choices_.Chance(2) ? high / 2 : choices_.Below(7) - 3;
     index = index - shift;

@@ -33,8 +33,8 @@ struct Extent {
 };
 
 struct GridDim {
-  // The grid's axes that are merged into this dim, slowest first. Without axes
-  // the dim has the extent 1.
+  // The axes of the grid that are merged into this dim, slowest first. If there
+  // are none, the dim has the extent 1.
   std::vector<int> axes;
   int64_t slack = 0;  // Number by which the dim's extent exceeds the number of
                       // points of its axes; negative if the dim is shorter.
@@ -88,8 +88,9 @@ class RandomGrid {
   int64_t SizeOf(const GridDim& dim) const;
   void Merge(GridShape& shape);
   void Shuffle(GridShape& shape);
-  // Changes the index at random: shifts it, reverses it or adds a window to it.
-  // Returns true if the index may then be out of range.
+  // Changes the index at random: shifts it, reverses it or adds a window's axis
+  // to it. Returns true if the index may then be out of range, so that the
+  // caller must pad.
   bool Move(const GridDim& dim, const GridPoint& point, StageBuilder& stage,
             Scalar& index);
 

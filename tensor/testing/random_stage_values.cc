@@ -22,9 +22,9 @@ Scalar RandomStageValues::RoughIndex() {
     if (Chance(6)) axis = Modulo(axis, 1 + Below(5));
     if (Chance(10)) axis = FloorDivide(axis, Pick(parameters_).scalar);
     if (Chance(10)) axis = Modulo(axis, Pick(parameters_).scalar);
-    if (Chance(8)) {  // This case adds (axis floordiv d) * d + axis mod d,
-                      // which is the axis again, or a similar expression with
-                      // another factor.
+    // Adds (axis floordiv d) * d + axis mod d, which simplifies to the axis, or
+    // the same expression with another factor, which must not be simplified so.
+    if (Chance(8)) {
       const int divisor = 1 + Below(4);
       axis = FloorDivide(axis, divisor) * (Chance(2) ? divisor : Below(4)) +
              Modulo(axis, divisor);
@@ -91,8 +91,8 @@ Scalar RandomStageValues::LoadOf(const BufferInfo& source) {
   if (HasNoElements(source) || Chance(5)) {
     for (size_t i = 0; i < source.extents.size(); ++i)
       indices.push_back(RoughIndex());
-    // The pad of a buffer of rank 0 has no indices and so is never out of
-    // range.
+    // A buffer of rank 0 has no indices, so its pad never gives the default
+    // value.
     return stage_->Pad(source.number, indices, PadValue(source.type));
   }
   for (const Extent& extent : source.extents)

@@ -23,8 +23,7 @@ struct BufferInfo {
       // True if the buffer's elements are integers of at most 4 bits, so that
       // sums of them are exact.
       false;
-  // The buffer's shape in terms of the case's grid, if it was made from the
-  // grid.
+  // The buffer's shape in axes of the case's grid, if it was made on the grid.
   std::optional<GridShape> shape;
 };
 
@@ -36,8 +35,8 @@ class RandomStageValues : protected RandomChoices {
         builder_("random_" + std::to_string(seed), options.simplify) {}
 
   Scalar Constant(DType type);
-  // Returns a random index expression made of axes and constants. Its values
-  // are about 0..extent, but may be out of range.
+  // Returns a random index expression of axes and constants. Most of its values
+  // are in 0..extent - 1, but some may be out of range.
   Scalar RoughIndex();
   // Returns a random index expression that is surely in 0..extent - 1. The
   // extent is not 0.
@@ -69,8 +68,8 @@ class RandomStageValues : protected RandomChoices {
   std::vector<Extent> axes_;  // axes of the current stage
   std::optional<RandomGrid> grid_;
   bool special_inputs_ = false;
-  // is_on_grid_: true if the current stage's axes come from the grid; point_
-  // then holds the values of the grid's axes in this stage.
+  // is_on_grid_: true if the current stage's axes are made from those of the
+  // grid. point_ then holds the values of the grid's axes in this stage.
   bool is_on_grid_ = false;
   GridPoint point_;
 

@@ -46,8 +46,8 @@ std::vector<uint8_t> RandomElements(std::mt19937_64& random, DType type,
 void AddSpecialValues(std::mt19937_64& random, DType type, bool with_subnormals,
                       std::vector<uint8_t>& elements) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  // Special values of floats. The last three are subnormal: in f16, in f32 and
-  // bf16, and in f64.
+  // These special values are tried in each float type. The last three are
+  // subnormal: in f16, in f32 and bf16, and in f64.
   constexpr double kValues[] = {
       kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN(),
       -0.0,      1e30,       -6e4,

@@ -36,7 +36,8 @@ class RandomChoices {
 // operands and the result.
 bool IsExact(Opcode opcode, DType type);
 
-// Returns elements that are integers of 4 bits, so that sums of them are exact.
+// Returns random elements that are integers of 4 bits, so that sums of them are
+// exact.
 std::vector<uint8_t> RandomElements(std::mt19937_64& random, DType type,
                                     int64_t count);
 

@@ -9,7 +9,7 @@
 namespace ember::tensor {
 namespace {
 
-// Parses a named value of the header, such as "%name = sum".
+// Parses the definition of a named value in the header, such as "%name = sum".
 Status ParseHeaderValue(Lexer& lexer, NameScope& header, Draft& draft) {
   EMBER_ASSIGN_OR_RETURN(const Token name, lexer.ExpectSigil('%', "a name"));
   EMBER_RETURN_IF_ERROR(lexer.Expect("="));

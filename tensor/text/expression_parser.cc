@@ -24,8 +24,9 @@ std::optional<Opcode> FindInfix(const Token& token) {
   return std::nullopt;
 }
 
-// Finds the instruction whose name is written before its operands, as in
-// exp(x). Constants, axes and loads have their own syntax and are not found.
+// Returns the instruction that is written as a function with this name, such as
+// exp(x). Constants, axes and loads have a syntax of their own and are not
+// found.
 std::optional<Opcode> FindPrefix(std::string_view name) {
   for (int i = 0; i < kOpcodeCount; ++i) {
     const Opcode opcode = static_cast<Opcode>(i);
@@ -185,7 +186,7 @@ StatusOr<Expression> ExpressionParser::ParseSigil() {
   return expression;
 }
 
-// Parses "(a / b)" behind the word "raw".
+// Parses the operation in parentheses behind the word "raw": "(a / b)".
 StatusOr<Expression> ExpressionParser::ParseRaw() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
   const Token start = lexer_.Peek();
@@ -197,7 +198,7 @@ StatusOr<Expression> ExpressionParser::ParseRaw() {
   return inner;
 }
 
-// Parses "(%x[i])" behind a word such as "vec4".
+// Parses a load or pad in parentheses behind a word such as "vec4": "(%x[i])".
 StatusOr<Expression> ExpressionParser::ParseVector(uint32_t width) {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
   const Token start = lexer_.Peek();
@@ -209,7 +210,7 @@ StatusOr<Expression> ExpressionParser::ParseVector(uint32_t width) {
   return inner;
 }
 
-// Parses "(N * M)" behind the word "wide".
+// Parses the expression in parentheses behind the word "wide": "(N * M)".
 StatusOr<Expression> ExpressionParser::ParseWide() {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
   EMBER_ASSIGN_OR_RETURN(Expression inner, Parse());
@@ -225,7 +226,8 @@ std::optional<uint8_t> FindTest(const Token& token) {
   return std::nullopt;
 }
 
-// Parses the tests behind the operands of a pad: ", unsigned, none".
+// Parses the tests behind the operands of a loop nest's pad, one for each dim:
+// ", unsigned, none".
 Status ExpressionParser::ParseTests(std::vector<uint8_t>& tests) {
   while (lexer_.Accept(",")) {
     const std::optional<uint8_t> test = FindTest(lexer_.Peek());

@@ -25,9 +25,8 @@ struct Expression {
     kNumber,
     kWord,         // one of the words inf, nan, true, false
     kBits,         // a constant written as bits(0x...); `number` holds the bits
-    kName,         // kName: an axis or parameter, by its name
-    kSigil,        // kSigil: a let, accumulator or element, by a name such as
-                   // %t0
+    kName,         // an axis or parameter, by its name
+    kSigil,        // a let, accumulator or element, by its name such as %t0
     kLoad,         // a load; its operands are the indices
     kPad,          // a pad; its operands are the load and the default
     kInstruction,  // kInstruction: any other instruction; `type` is the target
@@ -41,15 +40,16 @@ struct Expression {
                               // as in 1:f16
   uint64_t number = 0;
   Opcode opcode = Opcode::kConstant;
-  // True for a kInstruction that is written as raw(...); see Draft::allows_raw.
+  // True if an instruction is written as raw(...); see Draft::allows_raw.
   bool is_raw = false;
-  // Number of elements if a kLoad or kPad is written as vec4(...), else 0. Only
-  // drafts that allow raw instructions have these.
+  // Number of elements of the vector if a load or pad is written as vec4(...),
+  // else 0. Only texts of loop nests may contain it.
   uint32_t vector = 0;
-  // True if the expression is written as wide(...). Only drafts that allow raw
-  // instructions have these, and tests.
+  // True if the expression is written as wide(...). Only texts of loop nests
+  // may contain it.
   bool is_wide = false;
-  // The tests of a kPad, numbers of kTestNames, one for each dim; or none.
+  // For a pad of a loop nest: which bounds of each dim's index must be tested,
+  // as indices in kTestNames. Empty if the text names no tests.
   std::vector<uint8_t> tests;
   std::vector<Expression> operands;
   int depth = 1;
@@ -59,8 +59,8 @@ struct Expression {
   }
 };
 
-// Other text forms derive from it and replace ParsePrimary
-// (tensor/notation/statement_parser.h).
+// Parses expressions. Parsers of other text forms derive from this class and
+// override ParsePrimary (tensor/notation/statement_parser.h).
 class ExpressionParser {
  public:
   explicit ExpressionParser(Lexer& lexer) : lexer_(lexer) {}
@@ -78,14 +78,16 @@ class ExpressionParser {
   // Parses operations whose precedence (tensor/text/tables.h) is at least
   // `precedence`.
   StatusOr<Expression> ParseInfix(int precedence);
-  // Parses an expression without infix operations at its top level.
+  // Parses an operand of infix operations, such as a literal, a call or an
+  // expression in parentheses.
   virtual StatusOr<Expression> ParsePrimary();
   // Parses the operands of the instruction `name`, in parentheses.
   StatusOr<Expression> ParseCall(const Token& name);
   StatusOr<Expression> ParseBits(const Token& name);
-  // Returns an error if the expression is too deep.
+  // Returns an error if the expression is deeper than the limit.
   Status CheckDepth(Expression& expression) const;
-  // Returns an error if too many calls of the parser are nested.
+  // Returns an error if the parser's functions are nested too deeply, so that
+  // the stack suffices.
   Status CheckNesting() const;
 
   Lexer& lexer_;
@@ -101,7 +103,7 @@ class ExpressionParser {
   Status ParseTests(std::vector<uint8_t>& tests);
 };
 
-// Returns the number of the test in kTestNames that the token names; nothing if
+// Returns the index in kTestNames of the test that the token names; nullopt if
 // it names none.
 std::optional<uint8_t> FindTest(const Token& token);
 

@@ -9,9 +9,9 @@ namespace ember::tensor {
 namespace {
 
 constexpr uint32_t kMaxSize = 1u << 20;
-// Largest depth of a printed expression. A subexpression at this depth gets a
-// name, so that neither printing nor parsing runs out of stack, and lines stay
-// readable.
+// Largest depth of a printed expression. A deeper subexpression gets a name and
+// a line of its own, so that printing and parsing do not exhaust the stack, and
+// lines stay readable.
 constexpr uint32_t kMaxDepth = 24;
 
 bool IsLeaf(Opcode opcode) {
@@ -38,8 +38,8 @@ std::vector<uint32_t> ExpressionPrinter::ChooseNames(
       const bool has_name = names_.contains(operand);
       const auto inlined = sizes.find(operand);
       const bool is_leaf = has_name || inlined == sizes.end();
-      // An index that is a plain axis, constant or named value does not count
-      // in the size of a load.
+      // A load counts only those of its index expressions that are no plain
+      // axes, constants or named values.
       const uint32_t leaf = loads ? 0 : 1;
       size = std::min(kMaxSize, size + (is_leaf ? leaf : inlined->second));
       if (has_name) continue;
@@ -131,8 +131,8 @@ void ExpressionPrinter::PrintHeader(std::span<const std::string> parameters,
   printer_.Print(">");
 }
 
-// Returns the types that literals among two operands of one type get in the
-// parser: a literal takes the type of the other operand.
+// Returns the types that the parser will expect for two operands of one type:
+// if one of them is a literal, it takes the type of the other.
 ExpressionPrinter::PairTypes ExpressionPrinter::TypesOfPair(
     uint32_t a, uint32_t b, std::optional<DType> expected) const {
   const DType type = source_.TypeOf(a);
@@ -225,8 +225,8 @@ void ExpressionPrinter::PrintConstant(const PrintedValue& value,
                                       std::optional<DType> expected) {
   printer_.Print(FormatLiteral(value.immediate, value.type));
   if (value.type == DType::kBool) return;
-  // Without context, the parser gives an integer literal the type i64 and a
-  // literal that looks like a float the type f32.
+  // If the parser expects no type, it gives an integer literal the type i64 and
+  // a literal that looks like a float the type f32.
   const DType plain = IsFloat(value.type) ? DType::kF32 : DType::kI64;
   if (value.type == expected.value_or(plain)) return;
   printer_.Print(":", DTypeName(value.type));

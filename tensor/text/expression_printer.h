@@ -41,8 +41,9 @@ struct PrintedValue {
   uint32_t vector = 0;   // A Load or Pad is printed as vec4(...) if this is 4,
                          // and without a mark if it is 0.
   bool is_wide = false;  // True if the value is printed as wide(...).
-  uint64_t tests = 0;    // Two bits for each dim of a Pad, a number of
-                         // kTestNames; 0: none is printed.
+  // the bounds tests of a Pad: for each dim two bits, an index in kTestNames;
+  // 0: no tests are printed
+  uint64_t tests = 0;
   // Operands of the value. A Load has its indices, a Pad its indices and then
   // the default value, an Axis none.
   std::vector<uint32_t> operands;
@@ -73,7 +74,7 @@ class ExpressionPrinter {
       std::span<const uint32_t> values,
       const std::function<uint32_t(uint32_t)>& uses, uint32_t inline_size,
       std::string_view prefix, uint32_t& next);
-  // Returns the name of a value; an empty text if it has none.
+  // Returns the name that ChooseNames gave the value; empty if it gave none.
   const std::string& NameOf(uint32_t value) const;
   void ForgetName(uint32_t value) { names_.erase(value); }
 

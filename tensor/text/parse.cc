@@ -14,8 +14,8 @@
 namespace ember::tensor {
 namespace {
 
-// True for a name such as %a0 or %e3. In a stage with a fold it means an
-// accumulator or an element.
+// True for a name such as %a0 or %e3. In a stage with a fold, such names are
+// reserved for accumulators and elements.
 bool LooksLikeFoldValue(std::string_view name) {
   return name.size() > 1 && (name[0] == 'a' || name[0] == 'e') &&
          name.find_first_not_of("0123456789", 1) == std::string_view::npos;
@@ -99,7 +99,7 @@ class DispatchParser {
     return DefineName(names_.names, name, name.text, axis);
   }
 
-  // Parses axes: '(' name '<' extent ',' ... ')'.
+  // Parses a list of axes in parentheses: '(' name '<' extent ',' ... ')'.
   Status ParseAxes(std::vector<DraftAxis>& axes) {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("("));
     if (lexer_.Accept(")")) return OkStatus();
@@ -128,8 +128,8 @@ class DispatchParser {
     return OkStatus();
   }
 
-  // Parses a stage such as %y[i, j] = ..., whose indices declare its axes and
-  // which stores the whole buffer.
+  // Parses a stage that is a single store such as %y[i, j] = ...: its indices
+  // declare its axes, and it stores the whole buffer.
   Status ParseIdentityStore() {
     const Token target = lexer_.Peek();
     lexer_.Next();
@@ -150,8 +150,8 @@ class DispatchParser {
     return ParseStoreRest(std::move(store), /*whole_stage=*/true);
   }
 
-  // Parses a store: %y[indices] = value. whole_stage: the store is the only
-  // part of the stage.
+  // Parses a store: %y[indices] = value. whole_stage: true if the stage
+  // consists of this store only.
   Status ParseStore(bool whole_stage) {
     EMBER_ASSIGN_OR_RETURN(DraftStore store,
                            tensor::ParseStore(lexer_, names_, draft_));
@@ -182,7 +182,8 @@ class DispatchParser {
     return OkStatus();
   }
 
-  // Parses '{' lets, elements, nexts, stores '}'.
+  // Parses the body of a stage in braces: '{' lets, elements, nexts, stores
+  // '}'.
   Status ParseBlock() {
     EMBER_RETURN_IF_ERROR(lexer_.Expect("{"));
     while (!lexer_.Peek().Is("}")) {
@@ -221,7 +222,8 @@ class DispatchParser {
     return DefineName(names_.sigils, name, name.name(), node);
   }
 
-  // Parses "element %e0: f32 = value from initial".
+  // Parses the declaration of an element of a fold, such as "element %e0: f32 =
+  // value from initial".
   Status ParseElement() {
     DraftStage& stage = Stage();
     const size_t number = stage.values.size();
@@ -247,7 +249,8 @@ class DispatchParser {
     return OkStatus();
   }
 
-  // Parses "next %a0 = value".
+  // Parses the next value of an accumulator of a fold, such as "next %a0 =
+  // value".
   Status ParseNext() {
     DraftStage& stage = Stage();
     const size_t number = stage.results.size();

@@ -13,9 +13,9 @@
 namespace ember::tensor {
 namespace {
 
-// Largest number of instructions of an expression that is printed in full at
-// each of its uses. A value that is used more than once and has a larger
-// expression gets a name.
+// Largest number of instructions of an expression that is printed at each of
+// its uses. A larger expression that is used more than once gets a name
+// instead.
 constexpr uint32_t kInlineStageSize = 3;
 constexpr uint32_t kInlineHeaderSize = 7;
 
@@ -163,8 +163,8 @@ class DispatchPrinter : private ExpressionSource {
     stage_ = nullptr;
   }
 
-  // True if the axes i, j, ... of the stage, in order, are the indices of its
-  // store and cover the whole buffer.
+  // True if the indices of the stage's store are its axes, in order, and the
+  // axes cover the whole buffer.
   bool IsIdentity(const Stage& stage) const {
     const Store& store = stage.stores[0];
     const Buffer& buffer = dispatch_.buffers[store.buffer];
@@ -224,8 +224,8 @@ class DispatchPrinter : private ExpressionSource {
           printer_.EndLine();
         }
       };
-      // Lets that do not depend on fold values are printed first. The others
-      // are printed after the elements are declared.
+      // Lets that depend on fold values must follow the declarations of the
+      // elements, so the others are printed first.
       print_lets(false);
       if (stage.combiner == Combiner::kFold) {
         PrintElements(stage);

@@ -35,7 +35,8 @@ class Resolver {
   }
 
  private:
-  // Makes the node of the expression, without the mark of wide values.
+  // Makes the node of the expression; the caller records if it is written as
+  // wide(...).
   StatusOr<NodeId> Make(const Expression& expression,
                         std::optional<DType> expected) {
     switch (expression.kind) {
@@ -105,7 +106,9 @@ class Resolver {
                                   token.text, "'"}));
   }
 
-  // whole: the load, or the pad of the load.
+  // Makes the node of a Load or Pad. whole: the expression of the load, or of
+  // the pad that contains it. otherwise: the pad's default value; null for a
+  // load.
   StatusOr<NodeId> Load(const Expression& whole, const Expression& load,
                         const Expression* otherwise) {
     if ((whole.vector != 0 || !whole.tests.empty()) && !draft_.allows_raw)
@@ -135,7 +138,8 @@ class Resolver {
       return ErrorAt(whole.token, Concat({"expected ", rank, " tests, found ",
                                           whole.tests.size()}));
     }
-    // The nest's functions in jit/loops/walk.h read these bits.
+    // The marks are bits of the node's immediate, which jit/loops/walk.h reads:
+    // the vector's number of elements, then two bits for the test of each dim.
     uint64_t marks = whole.vector;
     for (size_t dim = 0; dim < whole.tests.size(); ++dim)
       marks |= uint64_t{whole.tests[dim]} << (8 + 2 * dim);

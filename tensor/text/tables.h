@@ -17,7 +17,7 @@ inline constexpr std::string_view kCombinerNames[] = {
 inline constexpr std::string_view kUpdateNames[] = {"=",
                                                     "+=", "*=", "min=", "max="};
 
-// Precedences of infix instructions: one with a larger number binds tighter.
+// Precedences of infix instructions; a larger number binds tighter.
 inline constexpr int kComparePrecedence = 1;
 inline constexpr int kSumPrecedence = 2;
 inline constexpr int kProductPrecedence = 3;
@@ -32,15 +32,18 @@ constexpr int PrecedenceOf(Opcode opcode) {
              : kProductPrecedence;
 }
 
-// Marks an i64 of a loop nest that may not fit 32 bits: wide(N * M).
+// In a loop nest, this word marks an i64 value that may not fit 32 bits: wide(N
+// * M).
 inline constexpr std::string_view kWideWord = "wide";
 
-// Names of the tests of a pad or a check of a loop nest, indexed by
-// loops::BoundsTest: pad(%x[i - 1, j], 0.0, unsigned, none).
+// In a loop nest, a pad or a check may name the bounds that must be tested in
+// each dim: pad(%x[i - 1, j], 0.0, unsigned, none). The names are indexed by
+// loops::BoundsTest.
 inline constexpr std::string_view kTestNames[] = {"both", "unsigned", "upper",
                                                   "none"};
 
-// Marks a load or a store of a loop nest as one of a vector: vec4(%x[i]).
+// In a loop nest, this word and a number mark a load or a store of several
+// neighbouring elements: vec4(%x[i]).
 inline constexpr std::string_view kVectorWord = "vec";
 
 // Returns the number of elements that a word such as "vec4" names; 0 if the

@@ -8,8 +8,8 @@
 namespace ember::tensor {
 namespace {
 
-// Checks that printing the parsed text gives the same text. The text must be in
-// the form that Print gives.
+// Parses the text and prints it again, which must give the same text. So the
+// text must be written as Print writes it.
 void ExpectRoundTrip(const std::string& text) {
   const StatusOr<Dispatch> parsed = Parse(text);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;
@@ -274,8 +274,8 @@ TEST(TextTest, DeepNestingIsAnErrorNotACrash) {
   EXPECT_NE(BodyError(calls).find("nested"), std::string::npos);
 }
 
-// The expression of each let contains the one before, so the nesting gets
-// 100000 operations deep.
+// Each let uses the one before it, so the last expression is 100000 operations
+// deep, which must not exhaust the stack.
 TEST(TextTest, LongChainsOfLets) {
   std::string body = "    let %t0 = %x[i, j]\n";
   constexpr int kLets = 100000;

@@ -17,14 +17,15 @@ namespace ember::tensor {
 struct TypeFault {
   enum Kind : uint8_t {
     kNone,
-    kOperands,  // The instruction accepts no operands of the type `found`.
-    kOperand,   // One operand has the type `found`, but the other operands
-                // require `expected`.
+    kOperands,  // The instruction does not accept operands of the type `found`.
+    // One operand has the type `found`, but another operand of the instruction
+    // has the type `expected`, and both must be equal.
+    kOperand,
     kResult,
     kBitcast  // A bitcast from `found` to `expected` is not possible.
   };
   Kind kind = kNone;
-  uint8_t operand = 0;  // For kOperand: the number of the wrong operand.
+  uint8_t operand = 0;  // index of the wrong operand, for kOperand
   DType expected = DType::kF32;
   DType found = DType::kF32;
 };

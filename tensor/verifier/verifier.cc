@@ -13,7 +13,8 @@
 namespace ember::tensor {
 namespace {
 
-// Kinds of things on which a register's value may depend.
+// Properties of a register: its value may depend on these kinds of values. They
+// are bits of a mask.
 enum Dependence : uint8_t {
   kOnSpatialAxis = 1,
   kOnReductionAxis = 2,
@@ -66,8 +67,8 @@ class Verifier {
                    InfoOf(dispatch_.instructions[number].opcode).text, ")"});
   }
 
-  // Checks the instructions [begin, end). `stage` is null if they are the
-  // header's.
+  // Checks the instructions [begin, end). `stage` is the stage to which they
+  // belong; null for the header.
   Status CheckInstructions(uint32_t begin, uint32_t end, const Stage* stage) {
     for (uint32_t i = begin; i < end; ++i) {
       const Instruction& instruction = dispatch_.instructions[i];
@@ -97,8 +98,8 @@ class Verifier {
            (stage != nullptr && reg >= stage->begin);
   }
 
-  // Checks a register operand and adds the things on which it depends to those
-  // of its user.
+  // Checks a register operand of the instruction `user`, and adds the operand's
+  // dependences to those of `user`.
   Status CheckOperand(uint32_t user, Register operand, const Stage* stage) {
     if (!IsUsable(operand, user, stage)) {
       return Mismatch(At(user),
@@ -392,8 +393,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks a register that a stage refers to: the stage may use it, and it does
-  // not depend on any of the `forbidden` kinds of things.
+  // Checks a register that a stage refers to: the stage may use it, and its
+  // value does not depend on any of the kinds in the mask `forbidden`.
   Status CheckStageRegister(const Stage& stage, Register reg, uint8_t forbidden,
                             const std::string& what) const {
     if (!IsUsable(reg, stage.end, &stage)) {
@@ -479,7 +480,7 @@ class Verifier {
   }
 
   const Dispatch& dispatch_;
-  // for each register, the things on which it depends (Dependence bits)
+  // for each register, a mask of Dependence bits
   std::vector<uint8_t> dependences_;
   std::vector<bool>
       // for each buffer: true if a stage before the current one stores to it

@@ -134,7 +134,7 @@ TEST(VerifierTest, Instructions) {
                 " (*): expected an earlier register of the header or this "
                 "stage, found register "
                 "100000");
-  // Stage 1 must not use a register of stage 0.
+  // A stage must not use a register of an earlier stage.
   EXPECT_EQ(change(Opcode::kMultiply,
                    [&](Instruction& i) { i.a = d.stages[0].begin; }),
             "stage 1: " + multiply +

@@ -10,7 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Returns a program that loops until it is stopped, if steps have no limit.
+// Returns a program that loops until it is stopped, for a session that sets no
+// limit on steps.
 ModuleDefinition Endless() {
   return ParseSample(R"(
 module "by hand" from "endless"
@@ -34,6 +35,7 @@ EmberSessionOptions EndlessOptions() {
 struct Done {
   EmberSession* session = nullptr;
   int left = 0;  // number of further runs that the callback NoteDone begins
+                 // when a run has ended
   std::atomic<int> calls{0};
   EmberStatus status = EMBER_INTERNAL;
   std::string message;
@@ -159,7 +161,7 @@ TEST(AsyncTest, OneRunAtATimeOnAnyThreads) {
   ASSERT_EQ(SetX(session, kX, {1}), EMBER_OK);
   std::atomic<EmberStatus> status = EMBER_OK;
   std::thread other([&] { status = Api().session_run(session); });
-  // The loop waits until the run has begun.
+  // session_info succeeds until the run on the other thread has begun.
   EmberSessionInfo info = {};
   info.struct_size = sizeof(info);
   while (Api().session_info(session, &info) == EMBER_OK && status == EMBER_OK)

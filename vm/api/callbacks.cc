@@ -23,7 +23,7 @@ Status CheckFunction(const char* what, bool is_there) {
                               ": expected functions, found NULL");
 }
 
-// Runs chunks on the threads of the application.
+// Runs chunks on the threads that the application passed (EmberThreadPool).
 class GivenRunner final : public ParallelRunner {
  public:
   explicit GivenRunner(const EmberThreadPool& pool) : pool_(pool) {}

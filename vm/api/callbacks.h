@@ -24,8 +24,8 @@ class Logger {
   // its lines.
   static StatusOr<Logger> Of(const EmberLogger* given);
 
-  // Logs the line with its line feeds escaped: names in an untrusted module may
-  // contain some.
+  // Logs a line with its line feeds escaped, because names in an untrusted
+  // module may contain line feeds.
   void Log(EmberLogLevel level, std::string_view line) const;
   // Logs the message if the status is an error. Returns a reference to the
   // argument, which must outlive the reference.

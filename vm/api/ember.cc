@@ -7,7 +7,8 @@
 #include "base/one_line.h"
 #include "vm/api/handles.h"
 
-// Asserts that an enum value of ember.h equals the runtime's enum value.
+// Asserts at compile time that an enum value of ember.h equals the runtime's
+// enum value.
 #define EMBER_SAME(theirs, ours) \
   static_assert(static_cast<int>(theirs) == static_cast<int>(ours))
 EMBER_SAME(EMBER_INVALID_ARGUMENT, ember::StatusCode::kInvalidArgument);

@@ -92,14 +92,14 @@ typedef enum EmberType {
   EMBER_BF16 = 10,
   EMBER_F32 = 11,
   EMBER_F64 = 12,
-  /* The 8-bit formats E4M3 and E5M2 of the OCP 8-bit Floating Point
+  /* The 8-bit floats E4M3 and E5M2 of the OCP 8-bit Floating Point
    * Specification. An element is one byte. */
   EMBER_F8E4M3FN = 13,
   EMBER_F8E5M2 = 14
 } EmberType;
 
-/* Describes an input or result as the module declares it. Its pointers are
- * valid as long as the module exists. */
+/* Describes an input or result as the module declares it. The pointers in it
+ * are valid as long as the module exists. */
 typedef struct EmberTensorInfo {
   const char* name;
   EmberType type;
@@ -125,7 +125,8 @@ typedef struct EmberTensor {
  * and "../lib/ember" relative to that folder. The library is loaded when it is
  * first needed, and stays loaded. */
 typedef enum EmberTier {
-  /* Tier 0 needs no library and no compilation, so it runs at once. */
+  /* The interpreter (tier 0) runs all dispatches. It needs no library and no
+   * compilation, so it runs at once. */
   EMBER_TIER_INTERPRETER = 0,
   /* Each dispatch is compiled before it first runs, once for all shapes. A run
    * that is cancelled while a kernel is compiled does not wait for the kernel.
@@ -153,9 +154,11 @@ typedef enum EmberCompileIn {
   /* Compiles in the worker. Compiles in a thread of this process if the worker
    * cannot be started, and for tiers whose callers wait for their kernels. */
   EMBER_COMPILE_IN_WORKER_IF_THERE = 0,
-  /* Compiles in the caller's thread, or in a thread of low priority. */
+  /* Compiles in this process: in the caller's thread, or in a thread of low
+   * priority. */
   EMBER_COMPILE_IN_THREAD = 1,
-  /* Compiles in the worker. If it cannot be started, there are no kernels. */
+  /* Compiles in the worker. If the worker cannot be started, there are no
+   * kernels. */
   EMBER_COMPILE_IN_WORKER = 2
 } EmberCompileIn;
 
@@ -176,7 +179,7 @@ typedef struct EmberAllocator {
   void (*release)(void* context, void* memory, size_t size);
 } EmberAllocator;
 
-/* Computes one piece of a parallel computation. */
+/* The type of a function that computes one piece of a parallel computation. */
 typedef void (*EmberChunk)(void* work, int64_t chunk, int32_t worker);
 
 /* The caller's threads, which are used instead of threads of the session.
@@ -196,8 +199,8 @@ typedef struct EmberThreadPool {
 
 typedef enum EmberLogLevel {
   EMBER_LOG_INFO = 0,
-  EMBER_LOG_WARNING = 1, /* The call continues, but not as it was requested. */
-  EMBER_LOG_ERROR = 2    /* The line is the text of error_message(). */
+  EMBER_LOG_WARNING = 1, /* A call does something else than was requested. */
+  EMBER_LOG_ERROR = 2    /* A call failed; the line is its error_message(). */
 } EmberLogLevel;
 
 /* Receives lines that describe the actions of a session, one at a time. A line
@@ -211,16 +214,18 @@ typedef struct EmberLogger {
 } EmberLogger;
 
 /* Since version 7: describes a step of long work. The event is reported before
- * the step begins. Its strings are valid during the call. */
+ * the step begins. Its strings are valid during the call of report. */
 typedef struct EmberProgressEvent {
-  size_t struct_size; /* size of this struct in the library's version */
+  /* set by the library: size of this struct in its version */
+  size_t struct_size;
   /* Name of the stage. "read": bytes are read from an EmberReader. "load":
    * dispatches and programs of the module are read and verified. "kernels":
    * native code of the module is checked and installed. */
   const char* stage;
-  const char* item; /* the object of this step: a name in the module */
-  int64_t done;     /* number of finished steps of the stage */
-  int64_t total;    /* number of all steps of the stage; 0: not known */
+  /* name of the object in the module that is read, checked or installed */
+  const char* item;
+  int64_t done;  /* number of steps of the stage that are finished */
+  int64_t total; /* number of all steps of the stage; 0: not known */
 } EmberProgressEvent;
 
 /* Receives the progress of a call. report runs on the thread of that call. It
@@ -235,7 +240,7 @@ typedef struct EmberProgress {
 
 typedef struct EmberSessionOptions {
   size_t struct_size; /* sizeof(EmberSessionOptions) */
-  /* threads that compute, including the caller's; 0: one per core */
+  /* number of threads that compute, including the caller's; 0: one per core */
   int32_t threads;
   /* Largest number of bytes of memory that the session may use for the module.
    * 0: the memory of the machine or of its control group; negative: no limit.
@@ -248,12 +253,13 @@ typedef struct EmberSessionOptions {
   int64_t work_limit;
   int64_t step_limit;
   double max_seconds; /* time limit of each run; 0: no limit */
-  /* The fields below exist since version 4. session_create copies what pointers
-   * point to, or uses it only during the call. The objects to which a context
-   * points are not copied. */
-  int32_t tier;    /* an EmberTier */
-  int32_t profile; /* not 0: measures every dispatch for session_profile */
-  int32_t trace;   /* not 0: stores an event per dispatch; implies profile */
+  /* The fields below exist since version 4. session_create copies the texts,
+   * keys and structs to which pointers point, or uses them only during the
+   * call. The objects to which a `context` points are not copied. */
+  int32_t tier; /* an EmberTier */
+  /* not 0: the time of every dispatch is measured, for session_profile */
+  int32_t profile;
+  int32_t trace; /* not 0: an event per dispatch is stored; implies profile */
   /* Not 0: native code that vm-prejit wrote into the module may run, if the
    * module has code for this processor or for the session's device. Dispatches
    * without such code run as `tier` says. Native code can do whatever this
@@ -270,14 +276,16 @@ typedef struct EmberSessionOptions {
    * are not stored. */
   const char* kernel_cache_folder;
   const EmberAllocator* allocator; /* NULL: malloc's memory */
-  /* NULL: the session's own threads (`threads`) */
+  /* threads of the application; NULL: threads of the session (`threads`) */
   const EmberThreadPool* thread_pool;
-  const EmberLogger* logger; /* NULL: no lines are logged */
+  /* receives lines that describe actions; NULL: no lines are logged */
+  const EmberLogger* logger;
   /* A public key of 32 bytes, which is used if allow_native is 0. Native code
    * may then run if the module was signed (by vm-sign) with the secret of this
    * key. NULL: no native code may run. */
   const uint8_t* native_key;
-  int32_t compile_in; /* since version 6: an EmberCompileIn */
+  /* since version 6: where kernels are compiled, an EmberCompileIn */
+  int32_t compile_in;
   /* Since version 7: receives the progress of session_create. NULL: no progress
    * is reported. */
   const EmberProgress* progress;
@@ -306,10 +314,11 @@ typedef struct EmberModuleOptions {
   /* Not 0: compares the bytes of every constant with their checksum, which
    * reads the whole file. A mismatch is EMBER_DATA_LOSS. */
   int32_t verify_constants;
-  const EmberProgress* progress; /* used during the call only; may be NULL */
+  /* receives the progress of loading, during the call only; may be NULL */
+  const EmberProgress* progress;
 } EmberModuleOptions;
 
-/* The extents of a tensor's dims. */
+/* The shape of a tensor: the extents of its dims. */
 typedef struct EmberShape {
   int32_t rank;
   const int64_t* dims;
@@ -351,7 +360,7 @@ typedef struct EmberProfileRow {
   int64_t calls;
   int64_t total_ns;
   int64_t tier_calls[3]; /* calls by tier */
-  int32_t tier;          /* tier that ran the last call */
+  int32_t tier;          /* tier (0, 1 or 2) that ran the last call */
 } EmberProfileRow;
 
 /* Describes one call of a dispatch. Times are in nanoseconds of the steady
@@ -368,7 +377,8 @@ typedef struct EmberSessionInfo {
   size_t struct_size; /* sizeof(EmberSessionInfo) */
   const char* device; /* name of the driver, such as "cpu" */
   const char* target; /* target for which kernels are compiled */
-  EmberTier tier;     /* INTERPRETER if AUTO found no libember_jit.so */
+  /* tier of the session; INTERPRETER if AUTO found no libember_jit.so */
+  EmberTier tier;
   int64_t arena_bytes;
   /* bytes of the program's allocations, results and plans of tier 0 */
   int64_t pool_bytes;
@@ -380,16 +390,19 @@ typedef struct EmberDeviceInfo {
   const char* name;   /* for EmberSessionOptions::device */
   const char* text;   /* for display */
   const char* target; /* triple and features */
-  /* memory of the device, or shared with the host; 0: not known */
+  /* number of bytes of memory of the device, or shared with the host; 0: not
+   * known */
   int64_t memory_bytes;
 } EmberDeviceInfo;
 
 typedef struct EmberApi {
   size_t
-      /* Size of the library's table. Functions beyond this size do not exist.
-       */
+      /* Size of the library's table in bytes. Functions beyond this size do not
+       * exist in this library. */
       struct_size;
-  uint32_t version; /* EMBER_API_VERSION of the library */
+  /* version of the API that the library provides, which may be higher than the
+   * program's */
+  uint32_t version;
 
   /* --- version 1 --- */
   const char* (*error_message)(void);
@@ -448,9 +461,9 @@ typedef struct EmberApi {
   void (*session_cancel)(EmberSession* session);
 
   /* --- version 4 --- */
-  /* If a pointer that is required is NULL, the functions of this version that
-   * return a status return EMBER_INVALID_ARGUMENT. If an index is out of range,
-   * they return EMBER_NOT_FOUND. */
+  /* The rules for errors of this version's functions: if a required pointer is
+   * NULL, those that return a status return EMBER_INVALID_ARGUMENT. If an index
+   * is out of range, they return EMBER_NOT_FOUND. */
 
   /* Loads a module by reading it once into memory that the module owns. The
    * source may for example be an asset, an archive or a socket. The reader is
@@ -481,15 +494,16 @@ typedef struct EmberApi {
    * devices that a session could use. Returns EMBER_NOT_FOUND after the last
    * device. Strings are valid until this thread calls device_info again. */
   EmberStatus (*device_info)(int32_t index, EmberDeviceInfo* info);
-  /* Describes the session. The strings in `info` are valid as long as the
-   * session exists. */
+  /* Describes the session's device, tier and memory. The strings in `info` are
+   * valid as long as the session exists. */
   EmberStatus (*session_info)(EmberSession* session, EmberSessionInfo* info);
 
-  /* Sets an input of strings. The strings are copied. */
+  /* Sets the strings of an input whose elements are strings, for the next runs.
+   * The strings are copied. */
   EmberStatus (*session_set_input_strings)(EmberSession* session, int32_t index,
                                            const EmberStringTensor* tensor);
-  /* Returns a result of strings of the last run. It is valid until the next run
-   * or until the session is released. */
+  /* Returns a result of the last run whose elements are strings. The strings
+   * are valid until the next run or until the session is released. */
   EmberStatus (*session_result_strings)(EmberSession* session, int32_t index,
                                         EmberStringTensor* tensor);
   /* Makes runs write the result to `data`, of byte_size bytes, from the next
@@ -551,7 +565,8 @@ typedef struct EmberApi {
   int64_t (*session_trace)(EmberSession* session);
   EmberStatus (*session_trace_event)(EmberSession* session, int64_t index,
                                      EmberTraceEvent* event);
-  /* Clears the counters of the profile and the events of the trace. */
+  /* Sets the counters of the profile to 0 and removes the events of the trace.
+   */
   EmberStatus (*session_profile_reset)(EmberSession* session);
 
   /* Returns one line for display. It says how many dispatches run native code
@@ -597,8 +612,9 @@ typedef struct EmberApi {
    * keys). Texts are UTF-8, terminated, and live as long as the module. May be
    * called on any thread. */
   int32_t (*module_metadata_count)(const EmberModule* module);
-  /* Returns the key of the entry with this number, and the next function its
-   * value; NULL for an index out of range. */
+  /* Returns the key of the metadata entry with this number;
+   * module_metadata_value returns the entry's text. NULL: the index is out of
+   * range. */
   const char* (*module_metadata_key)(const EmberModule* module, int32_t index);
   const char* (*module_metadata_value)(const EmberModule* module,
                                        int32_t index);

@@ -314,8 +314,8 @@ class Module {
     std::vector<EmberShape> shapes;
     for (const std::vector<int64_t>& dims : inputs)
       shapes.push_back({static_cast<int32_t>(dims.size()), dims.data()});
-    // The vector has one more element than the rank, so that data() is not null
-    // for a scalar.
+    // The vector has one element more than the result has dims, so that data()
+    // is not null for a scalar.
     std::vector<int64_t> dims(static_cast<size_t>(info.value().rank) + 1);
     const EmberStatus status = Api().module_result_shape(
         get(), shapes.data(), static_cast<int32_t>(shapes.size()), index,

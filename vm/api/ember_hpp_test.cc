@@ -113,7 +113,7 @@ void TestReader(const char* path) {
 
 }  // namespace
 
-// main does not catch exceptions, so one that is thrown ends the test.
+// main does not catch exceptions, so an exception ends the test as a failure.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   if (argc != 3) return 2;

@@ -143,8 +143,8 @@ static void TestLimits(EmberModule* module) {
   EXPECT(RunOnce(session) == EMBER_RESOURCE_EXHAUSTED);
   EXPECT(strstr(ember->error_message(), "(--max-seconds)") != NULL);
   ember->session_release(session);
-  /* The struct has the size that it had in version 2, so arbitrary bytes may
-   * follow its fields. */
+  /* The caller's struct has the size that it had in version 2, so its fields
+   * after that size may have any contents and must be ignored. */
   options.struct_size = offsetof(EmberSessionOptions, work_limit);
   EXPECT(ember->session_create(module, &options, &session) == EMBER_OK);
   ember->session_cancel(session); /* nothing runs */
@@ -173,12 +173,14 @@ int main(int argc, char** argv) {
   TestRun(session);
   ember->session_release(session);
   TestLimits(module);
-  options.memory_limit = 100; /* The arena alone takes 128 bytes. */
+  /* The limit is too small, because the arena alone takes 128 bytes. */
+  options.memory_limit = 100;
   EXPECT(ember->session_create(module, &options, &session) ==
          EMBER_RESOURCE_EXHAUSTED);
   EXPECT(session == NULL);
   EXPECT(ember->session_create(module, NULL, &session) == EMBER_OK);
-  /* The session keeps alive what it needs of the module. */
+  /* The module may be released, because the session keeps the parts that it
+   * needs alive. */
   ember->module_release(module);
   TestRun(session);
   ember->session_release(session);

@@ -58,8 +58,8 @@ TEST(ReaderTest, SaysWhatIsMissing) {
             "module_load_reader: expected up to 50 bytes at 150, found that "
             "the reader gave 0");
   EXPECT_EQ(module, nullptr);
-  // The reader reports the end of the data before the size that it has
-  // announced.
+  // The reader reports the end of the data too early: before the size that it
+  // has announced.
   asset.end = 200;
   EXPECT_EQ(Api().module_load_reader(&reader, &module), EMBER_DATA_LOSS);
   reader.size = UINT64_MAX;
@@ -140,7 +140,8 @@ TEST(OutputTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(RunStatic(session), EMBER_INVALID_ARGUMENT);
   EXPECT_EQ(LastError(),
             "place of result 'z:0': expected 16 bytes for 2x2xf32, found 12");
-  // The input overlaps the caller's memory for the result.
+  // The memory of the input overlaps the caller's memory for the result, which
+  // the run must refuse.
   ASSERT_EQ(Api().session_set_output(session, 0, place.data(), 48), EMBER_OK);
   ASSERT_EQ(SetX(session, place.data() + 6, {2, 3}), EMBER_OK);
   EXPECT_EQ(Api().session_run(session), EMBER_INVALID_ARGUMENT);
@@ -165,7 +166,8 @@ TEST(OutputTest, RefusesWhatDoesNotFit) {
             "result 'sum'");
 }
 
-// An allocator that can be made to fail at a chosen allocation.
+// An allocator of the application that can be made to fail at a chosen
+// allocation.
 struct Heap {
   std::atomic<int64_t> live{0};
   std::atomic<int> allocations{0};
@@ -178,9 +180,9 @@ void* HeapAllocate(void* context, size_t size, size_t alignment) {
   heap.live += static_cast<int64_t>(size);
   const size_t rounded = (size + alignment - 1) / alignment * alignment;
   void* const memory = std::aligned_alloc(alignment, rounded);
-  std::memset(memory, 0xa5, size);  // The memory is filled with arbitrary
-                                    // bytes, because its contents must not
-                                    // matter.
+  // Allocated memory has arbitrary contents here, because the session must not
+  // depend on them.
+  std::memset(memory, 0xa5, size);
   return memory;
 }
 
@@ -334,7 +336,7 @@ void RunOnPool(void* context, int64_t chunk_count, EmberChunk chunk,
 }
 
 TEST(ThreadPoolTest, ChunksRunOnTheCallersThreads) {
-  // The computation is large enough to be split into chunks.
+  // The computation is so large that the session splits it into chunks.
   const LoadedModule module(ParseSample(R"(
 module "by hand" from "large"
 dispatch @scale(%x: f32[400000]) -> (%y: f32[400000]) {
@@ -469,7 +471,7 @@ TEST(TierTest, DevicesAreListed) {
   EXPECT_STREQ(info.name, "cpu");
   EXPECT_NE(info.target[0], '\0');
   EXPECT_EQ(Api().device_info(1, &info), EMBER_NOT_FOUND);
-  // Fields behind the caller's struct_size must not be written.
+  // The library must not write fields behind the caller's struct_size.
   info.text = "mine";
   info.struct_size = offsetof(EmberDeviceInfo, text);
   ASSERT_EQ(Api().device_info(0, &info), EMBER_OK);

@@ -15,15 +15,15 @@ const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
 struct Fixture {
   const char* name;
-  // For each result, the weighted sum of its elements. It is empty if the
-  // module has strings, which this library does not support.
+  // For each result, the expected weighted sum of its elements. It is empty if
+  // the module has strings, which this library does not support.
   std::vector<double> sums;
   // The expected metadata under the key "labels"; null if the module has no
   // metadata.
   const char* labels = nullptr;
 };
 
-// These modules have format 1, from November 2026.
+// The following modules have format 1, from November 2026.
 const Fixture kFixtures[] = {
     {"calls", {6, 19, 8, 5}},
     {"digits", {21.9693083}},
@@ -31,7 +31,7 @@ const Fixture kFixtures[] = {
     {"shapes", {2.5, 1, 4, 2}},
     {"static", {10.875}},
     {"strings", {}},
-    // A module of format 1.5, which added metadata.
+    // This module has format 1.5, which added metadata.
     {"metadata", {10.875}, "cat\ndog"},
     // This module is signed and has kernels for x86-64-v2, aarch64 and
     // armv7+neon.

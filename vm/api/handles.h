@@ -28,21 +28,23 @@
 
 namespace ember::api {
 
-// Describes an input or result of the entry program in the form that the C API
+// The description of an input or result of the entry program that the C API
 // returns.
 struct TensorInfo {
   std::string name;
   EmberType type = EMBER_F32;
   std::vector<int64_t> dims;
-  // One text per dim. An empty text means the name of the dim's symbol, which
-  // is not copied, because a file may use a long name many times.
+  // The text of each dim. If it is empty, the dim's text is the name of its
+  // symbol, which is not copied, because a file may use a long name many times.
   std::vector<std::string> dim_texts;
   bool is_string = false;
 };
 
-// Kernels and counters that sessions share.
+// Kernels and counters that sessions of a module with the same tier and
+// permission share.
 struct SharedKernels {
-  std::shared_ptr<vm::Tiering> tiering;  // Null if only tier 0 runs.
+  std::shared_ptr<vm::Tiering> tiering;  // kernels of the module; null if only
+                                         // tier 0 runs
   EmberTier tier = EMBER_TIER_INTERPRETER;
   std::string native_text;  // text of session_native_kernels
   bool is_made = false;
@@ -74,7 +76,8 @@ struct EmberModule {
   std::vector<ember::api::TensorInfo> inputs;
   std::vector<ember::api::TensorInfo> results;
   std::mutex mutex;  // guards the fields below
-  // Kernels added before the first session; constant afterwards.
+  // Tables and overlays with kernels that were added before the first session;
+  // they do not change afterwards.
   std::vector<const void*> tables;
   std::vector<ember::vm::Overlay> overlays;
   bool has_sessions = false;
@@ -86,10 +89,11 @@ struct EmberModule {
 };
 
 struct EmberSession {
-  // The objects that the caller passed. They are declared before the session,
-  // which uses them, and so are destroyed after it.
+  // The objects that the caller passed to session_create. They are declared
+  // before the session, which uses them, so that they are destroyed after it.
   ember::api::Logger logger;
-  // Null if the device uses its own threads.
+  // runner on the application's threads; null if the device uses its own
+  // threads
   std::unique_ptr<ember::ParallelRunner> runner;
   std::atomic<bool> cancels{false};
   std::string device_name;
@@ -104,7 +108,7 @@ struct EmberSession {
   bool has_results = false;
   std::vector<ember::vm::ResultBuffer> result_buffers;
   std::vector<ember::vm::SiteProfile> profile;
-  // Strings that session_result_strings returned, for each result.
+  // for each result, the strings that session_result_strings returned last
   std::vector<std::vector<EmberString>> strings;
   std::atomic<int64_t> expected_dispatches{0};
 
@@ -118,8 +122,8 @@ struct EmberSession {
   ember::Status CheckIdle();
   // Like CheckIdle, but if no run is in progress, marks the session as running.
   ember::Status BeginRun();
-  // Runs the program. BeginRun must have been called before, and EndRun must be
-  // called afterwards.
+  // Runs the program on the calling thread. BeginRun must have been called
+  // before, and EndRun must be called afterwards.
   ember::Status Run();
   void EndRun();
 };

@@ -44,8 +44,8 @@ Status Publish(StatusOr<std::shared_ptr<const Module>> module,
   const vm::ResultExtents extents = vm::DescribeResults(*result->module);
   for (size_t i = 0; i < extents.size(); ++i) {
     for (size_t d = 0; d < extents[i].size(); ++d) {
-      // "?" is not stored, because a dim without a text gets its symbol's name,
-      // which is "?" too.
+      // The text "?" of an unknown extent is not stored: a dim without a text
+      // has the text of its symbol, which is "?", too.
       if (extents[i][d].text != "?")
         result->results[i].dim_texts[d] = extents[i][d].text;
     }
@@ -54,8 +54,8 @@ Status Publish(StatusOr<std::shared_ptr<const Module>> module,
   return OkStatus();
 }
 
-// Largest number of bytes of one read. Loading can be stopped between two
-// reads.
+// Largest number of bytes that the application's reader is asked for in one
+// call. Loading can be stopped between two calls.
 constexpr size_t kPart = size_t{1} << 22;
 
 StatusOr<std::shared_ptr<const Module>> Read(const EmberReader& reader,
@@ -108,8 +108,8 @@ StatusOr<std::shared_ptr<const Module>> Load(const EmberModuleOptions& given,
 
 Status LoadAs(const EmberModuleOptions* given, EmberModule** out) {
   EmberModuleOptions options = {};
-  // Fields that the caller's version of the struct does not have keep their
-  // defaults.
+  // If the caller's struct is of an older version, the fields that it does not
+  // have keep their defaults.
   std::copy_n(reinterpret_cast<const char*>(given),
               std::min(given->struct_size, sizeof(options)),
               reinterpret_cast<char*>(&options));
@@ -150,8 +150,8 @@ const vm::MetadataEntry* FindEntry(const EmberModule* module, int32_t index) {
   return at < entries.size() ? &entries[at] : nullptr;
 }
 
-// Returns the text of a dim. `signatures` are the program's inputs or results,
-// and `infos` the descriptions of the same.
+// Returns the text of a dim. `signatures` are those of the program's inputs or
+// results, and `infos` are the descriptions of the same tensors.
 const char* DimText(const std::vector<TensorInfo>& infos,
                     const vm::Program& program,
                     std::span<const TensorSignature> signatures, int32_t index,

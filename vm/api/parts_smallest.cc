@@ -9,8 +9,8 @@ StatusOr<std::shared_ptr<hal::Device>> OpenHost(
   return hal::CreateSerialDevice(options, allocator);
 }
 
-// Every field whose default refers to much code is set here explicitly:
-// otherwise its default would be linked.
+// Every field of the options whose default refers to much code is set
+// explicitly, because otherwise this code would be linked.
 vm::SessionOptions FirstOptions() {
   return vm::SessionOptions{.interpreter = &vm::PointwiseInterpreter(),
                             .library = nullptr};

@@ -182,7 +182,8 @@ TEST(ProgressTest, ConstantsAreCompared) {
                                       2 * definition.dispatches.size() +
                                       2 * definition.programs.size());
   EXPECT_EQ(whole.steps().back().done + 1, whole.steps().back().total);
-  // The data of the last constant is searched for in the file.
+  // The test finds the last constant's data in the file and changes a byte,
+  // which is noticed only if constants are verified.
   const std::span<const uint8_t> data = definition.constants.back().data;
   const auto place =
       std::search(bytes.begin(), bytes.end(), data.begin(), data.end());
@@ -192,8 +193,8 @@ TEST(ProgressTest, ConstantsAreCompared) {
   EXPECT_EQ(Load(options).status(), EMBER_DATA_LOSS);
 }
 
-// The module contains kernels for every kind of processor on which the tests
-// run.
+// This test's module contains kernels for every kind of processor on which the
+// tests run.
 TEST(ProgressTest, OfKernelsInTheFile) {
   EmberModuleOptions module_options = {};
   module_options.struct_size = sizeof(module_options);
@@ -217,7 +218,7 @@ TEST(ProgressTest, OfKernelsInTheFile) {
                 "stopped in kernels, before " + listener.steps.back().item);
       listener = {};
     }
-    // The module must be usable after the error.
+    // The module must be usable after session_create was stopped.
     EmberSession* session = nullptr;
     ASSERT_EQ(Api().session_create(load.module(), &options, &session), EMBER_OK)
         << LastError();

@@ -37,13 +37,13 @@ class Fence {
 
 class RunThread {
  public:
-  // A function that executes a run. The fence receives the status that it
-  // returns.
+  // A function that executes a run on the thread. Its status is passed to the
+  // fence.
   using Job = std::function<Status()>;
 
   RunThread() = default;
-  // Waits until the job in progress has ended. That job must not start another
-  // one.
+  // Waits until the job in progress has ended, which must not start another
+  // job.
   ~RunThread();
   RunThread(const RunThread&) = delete;
   RunThread& operator=(const RunThread&) = delete;
@@ -59,7 +59,7 @@ class RunThread {
 
   std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;
-  Job job_;  // The job that waits for the thread; empty if none does.
+  Job job_;  // the job that the thread executes next; empty if there is none
   std::shared_ptr<Fence> fence_;
   bool stops_ = false;
   bool has_thread_ = false;

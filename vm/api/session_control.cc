@@ -78,8 +78,7 @@ void FenceRelease(EmberFence* fence) { delete fence; }
 void SessionCancel(EmberSession* session) {
   if (session == nullptr) return;
   const std::lock_guard<std::mutex> lock(session->mutex);
-  // The flag cancels a run that was started but which the session's thread has
-  // not begun yet.
+  // If the session's thread has not begun the run yet, this flag cancels it.
   if (session->is_running) session->cancels = true;
   session->session->Cancel();
 }

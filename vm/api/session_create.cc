@@ -22,8 +22,8 @@ std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
 
 StatusOr<EmberSessionOptions> CopyOptions(const EmberSessionOptions* given) {
   EmberSessionOptions options = {};
-  // Fields that the caller's version of the struct does not have keep their
-  // defaults.
+  // If the caller's struct is of an older version, the fields that it does not
+  // have keep their defaults.
   if (given != nullptr) {
     std::copy_n(reinterpret_cast<const char*>(given),
                 std::min(given->struct_size, sizeof(options)),
@@ -137,7 +137,8 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   EMBER_ASSIGN_OR_RETURN(
       vm::SessionKernels opened,
       vm::OpenSessionKernels(module.module,
-                             // EmberTier has the values of KernelTier.
+                             // EmberTier and KernelTier have equal values for
+                             // the same tiers.
                              {.tier = static_cast<vm::KernelTier>(options.tier),
                               .location = LocationOf(options.compile_in),
                               .device = device,
@@ -182,8 +183,8 @@ Status CreateSession(EmberModule& module, const EmberSessionOptions* given,
                      EmberSession** out) {
   EMBER_ASSIGN_OR_RETURN(const EmberSessionOptions options, CopyOptions(given));
   {
-    // From this point on no kernels can be added to the module, because it has
-    // a session.
+    // Kernels can be added to the module only before this point, because
+    // sessions use the kernels.
     const std::lock_guard<std::mutex> lock(module.mutex);
     module.has_sessions = true;
   }
@@ -255,8 +256,8 @@ EmberStatus SessionCreate(EmberModule* module,
 void SessionRelease(EmberSession* session) {
   if (session == nullptr) return;
   {
-    // The run that the session's thread executes, or is about to execute, is
-    // cancelled.
+    // Releasing a session cancels its run, whether its thread already executes
+    // the run or not.
     const std::lock_guard<std::mutex> lock(session->mutex);
     session->is_closing = true;
     session->cancels = true;

@@ -1,4 +1,4 @@
-// The exported function of libember_strings.so.
+// Defines the exported function of libember_strings.so.
 #include "vm/runtime/library/string_functions.h"
 #include "vm/runtime/string_library.h"
 

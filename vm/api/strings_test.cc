@@ -90,7 +90,8 @@ TEST_F(StringsTest, Refusals) {
   EXPECT_EQ(Api().session_set_input_strings(session_, 1, &x),
             EMBER_INVALID_ARGUMENT);
   EXPECT_STREQ(Api().error_message(), "tensor: expected 2 strings, found 1");
-  // Numbers are passed for an input that is declared as strings.
+  // The test passes numbers for an input that is declared as strings, which the
+  // run must refuse.
   const int64_t numbers[2] = {};
   const EmberTensor tensor = {EMBER_I64, 1, &two, numbers, 16};
   const uint8_t e[2] = {};

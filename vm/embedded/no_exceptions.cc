@@ -110,9 +110,10 @@ pthread_mutex_t* GuardLock() {
   return &lock;
 }
 
-// True if the static is initialised: the first byte of its guard is then set.
-// Generated code reads this byte before it calls the functions below (Itanium
-// C++ ABI, 3.3.3; on Arm it is the lowest bit of the same byte).
+// True if the function-local static is initialised, which the first byte of its
+// guard variable says. Generated code reads this byte before it calls the
+// functions below (Itanium C++ ABI, 3.3.3; on Arm it is the lowest bit of the
+// same byte).
 bool IsInitialized(const uint8_t* guard) {
   return __atomic_load_n(guard, __ATOMIC_ACQUIRE) != 0;
 }
@@ -138,16 +139,16 @@ EMBER_REPLACES void __cxa_pure_virtual() {
   Die("pure virtual function called");
 }
 
-// Replacements of functions that throw. The only code that refers to them is
-// never executed in such a program (that of weak_ptr).
+// Replacements of functions that throw. The only code that refers to them, in
+// std::weak_ptr, is never executed in a program without exceptions.
 EMBER_REPLACES void* __cxa_allocate_exception(size_t) noexcept { std::abort(); }
 EMBER_REPLACES void __cxa_free_exception(void*) noexcept { std::abort(); }
 EMBER_REPLACES void __cxa_throw(void*, void*, void (*)(void*)) {
   Die("exception thrown");
 }
 
-// Replacements of functions to which unwind tables and landing pads in
-// libstdc++'s own object files refer.
+// Replacements of functions to which the unwind tables and cleanup code
+// (landing pads) of libstdc++'s own object files refer.
 EMBER_REPLACES int __gxx_personality_v0() { std::abort(); }
 EMBER_REPLACES void* __cxa_begin_catch(void*) noexcept { std::abort(); }
 EMBER_REPLACES void __cxa_end_catch() { std::abort(); }

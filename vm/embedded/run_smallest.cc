@@ -11,8 +11,8 @@
 namespace ember::vm {
 namespace {
 
-// Every field whose default refers to much code is set here explicitly:
-// otherwise its default would be linked.
+// Every field of the options whose default refers to much code is set
+// explicitly, because otherwise this code would be linked.
 StatusOr<SessionOptions> Options() {
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
                          hal::CreateSerialDevice({}));

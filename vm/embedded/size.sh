@@ -26,7 +26,8 @@ for arch in "$@"; do
   name="embedded_static_${arch}_test_bin"
   bazel "${startup[@]}" build --noshow_progress --ui_event_filters=-info "//vm/embedded:$name"
   program="$(readlink -f "$bin/vm/embedded/$name")"
-  # Links the program again with its symbols, and with a linker map.
+  # Links the program again, with its symbols and with a linker map, from which the sizes of components are
+  # computed.
   grep -vx -e -s "$program-2.params" >"$work/params"
   (cd "$root" && "$triple-gcc" @"$work/params" -o "$work/program" -Wl,-Map="$work/map")
   grep -vx -e -pie "$program-2.params" >"$work/params"

@@ -50,8 +50,8 @@ def symbol_sizes(lines):
     seen = set()
     for line in lines:
         match = re.match(r"^([0-9a-f]+) ([0-9a-f]+) ([a-zA-Z]) (.*)$", line)
-        # Only local symbols (small letters) are counted here: symbols with capital letters come
-        # from the libraries, which are counted by file.
+        # Symbols with small letters are local, as all symbols of Ember's linked code are.
+        # Symbols with capital letters come from libraries, which are counted by file.
         if not match or match.group(3) not in "tdr" or match.group(1) in seen:
             continue
         seen.add(match.group(1))
@@ -101,7 +101,8 @@ def main():
     with open(sys.argv[1], encoding="utf-8", errors="replace") as lines:
         for section, size, path in sections(lines):
             sizes[component_of(path)][section.startswith((".bss", ".tbss"))] += size
-    # Bytes of Ember's own code that belong to no symbol are texts, switch tables and padding.
+    # The bytes of Ember's own code that belong to no symbol are texts, switch tables and
+    # padding. They are counted as a component of their own.
     linked = sizes.pop(LINKED, [0, 0])
     with open(sys.argv[2], encoding="utf-8", errors="replace") as lines:
         for size, component in symbol_sizes(lines):

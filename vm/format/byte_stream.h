@@ -61,7 +61,7 @@ class ByteReader {
     const std::span<const uint8_t> raw = Bytes();
     return {reinterpret_cast<const char*>(raw.data()), raw.size()};
   }
-  // Reads a count and then this number of bytes. Returns a view into the
+  // Reads a 32-bit count of bytes and then these bytes. Returns a view into the
   // reader's bytes.
   std::span<const uint8_t> Bytes() { return Take(Number<uint32_t>()); }
   // Reads the number of items of a list, each of which has at least item_bytes

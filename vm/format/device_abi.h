@@ -3,18 +3,19 @@
 // records their calls; both follow this specification.
 //
 //   bindings         buffers in device memory, as DevicePhase::bindings of
-//                    kernel_image.h lists them (a buffer of the kernel maybe
-//                    more than once); then, if the phase checks indices, the
-//                    record of a failed check
+//                    kernel_image.h lists them (a buffer of the kernel may be
+//                    in the list more than once); then, if the phase checks
+//                    indices, the record of a failed check
 //   parameters       the kernel's, 8 bytes each; then the number of the first
 //                    task, which is not 0 only if there are slices
 //   tensor maps      one for each of DevicePhase::boxes, 128 bytes each aligned
 //                    to 64: CUDA's CUtensorMap of the whole buffer
-//   workgroups       {x, y, 1}; number n = x + y * (workgroups along x) runs
-//                    tasks first + n * tasks_per_workgroup and on, those that
-//                    exist; if DevicePhase::most_workgroups is not 0, there are
-//                    at most so many (a persistent kernel), and number n then
-//                    runs the shares of n + workgroups, n + 2 * workgroups, …
+//   workgroups       {x, y, 1}; workgroup n = x + y * (workgroups along x) runs
+//                    tasks_per_workgroup tasks, the first of which is number
+//                    first + n * tasks_per_workgroup. If most_workgroups of
+//                    DevicePhase is not 0, there are at most so many workgroups
+//                    (a persistent kernel), and workgroup n then also runs the
+//                    tasks of the numbers n + workgroups, n + 2 * workgroups, …
 //
 // The formats of hal/executable.h define how a device passes bindings and
 // parameters.
@@ -26,11 +27,11 @@
 
 namespace ember::vm {
 
-// Describes a tensor map that a kernel needs. With a tensor map a device copies
-// a box of a tensor to a workgroup's memory in one operation (TMA). Elements
-// outside of the tensor are copied as zeros. The tensor is a whole buffer,
-// row-major and contiguous; its elements have the size of the buffer's
-// elements.
+// Describes a tensor map (CUDA's description of a tensor) that a kernel needs.
+// By a tensor map a device copies a box of a tensor to a workgroup's memory in
+// one operation (TMA). Elements outside of the tensor are copied as zeros. The
+// tensor is a whole buffer, row-major and contiguous; its elements have the
+// size of the buffer's elements.
 struct BoxMap {
   uint32_t binding = 0;       // Number of the phase's binding that is the
                               // tensor. The binding must not be sliced.
@@ -66,15 +67,15 @@ inline constexpr int64_t kBoxAlignment = 16;
 inline constexpr int64_t kMaxSwizzledBytes = 128;
 inline constexpr int64_t kMaxBoxStride = (int64_t{1} << 40) - 1;
 
-// Limits that let the code use 32-bit indices. Extents of buffers of unknown
-// size, and numbers of tasks, are at most kMaxDeviceExtent. Elements of each
-// buffer, including its slices, are at most kMaxDeviceElements. The launcher
-// refuses parameters that exceed them.
+// Limits that allow a device's code to use 32-bit indices. Extents of buffers
+// of unknown size, and numbers of tasks, are at most kMaxDeviceExtent. Elements
+// of each buffer, including its slices, are at most kMaxDeviceElements. The
+// launcher refuses parameters that exceed them.
 inline constexpr int64_t kMaxDeviceExtent = int64_t{1} << 30;
 inline constexpr int64_t kMaxDeviceElements = INT32_MAX;
 
-// Memory to which a failed index check is recorded, as 32-bit words. The first
-// invocation that changes `flag` from 0 to 1 writes the other fields.
+// The record of a failed index check in a device's memory, as 32-bit words. The
+// first invocation that changes `flag` from 0 to 1 writes the other fields.
 struct CheckRecord {
   uint32_t flag = 0;
   uint32_t buffer = 0;  // number of the kernel's buffer whose index was out of

@@ -9,9 +9,9 @@
 
 namespace ember::vm {
 
-// A failed check: index number `dim` of an access of `buffer` was not in
-// 0..extent-1. Several tasks may fail. The caller gives each worker a record of
-// its own and reports one of the failures.
+// The record of a failed index check: index number `dim` of an access of
+// `buffer` was not in 0..extent-1. Several tasks may fail. The caller gives
+// each worker a record of its own and reports one of the failures.
 struct IndexFailure {
   uint32_t buffer = 0;  // number of the image's buffer that was accessed
   uint32_t dim = 0;

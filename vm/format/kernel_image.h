@@ -57,13 +57,13 @@ enum class CodeConsumer : uint8_t {
               // (KernelCode::entries)
   kDevice,    // a device's driver runs it; functions are given by names
               // (KernelCode::device)
-  kCompiler,  // nothing runs it: a C compiler must compile it first; functions
-              // are given by names
+  kCompiler,  // neither a CPU nor a driver can run it: a C compiler must
+              // compile it first; functions are given by names
 };
 
 // The format of the code's bytes. The enum's numbers are stored in files, so
-// new formats are only appended. For formats other than machine code the text
-// is the name that drivers use (hal/executable.h). Columns: (name, text,
+// new formats are only appended. For formats other than machine code the column
+// `text` is the name that drivers use (hal/executable.h). Columns: (name, text,
 // consumer, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_FORMAT(row) \
@@ -89,8 +89,9 @@ enum class KernelFormat : uint8_t {
 #undef EMBER_ROW
 };
 
-// The origin of a buffer's memory. The enum's numbers are stored in files, so
-// new scopes are only appended. Columns: (name, text, doc).
+// Says who provides a buffer's memory, and how long it lives (the scope). The
+// enum's numbers are stored in files, so new scopes are only appended. Columns:
+// (name, text, doc).
 // clang-format off
 #define EMBER_FOR_EACH_KERNEL_SCOPE(row) \
   row(Input, "input", "Belongs to the dispatch, in order; read only.") \
@@ -115,9 +116,9 @@ inline constexpr KernelText kKernelFormats[] = {
     EMBER_FOR_EACH_KERNEL_FORMAT(EMBER_ROW)
 #undef EMBER_ROW
 };
-// Returns what runs code of the format. An unverified file may hold a number
-// that is no format; for such a number the result is kCompiler, which cannot
-// run code.
+// Returns the consumer that can run code of the format. An unverified file may
+// contain a number that is no format; for such a number the result is
+// kCompiler, which cannot run code.
 constexpr CodeConsumer ConsumerOf(KernelFormat format) {
   switch (format) {
 #define EMBER_ROW(name, text, consumer, doc) \
@@ -162,9 +163,9 @@ struct DevicePhase {
   // A buffer of the kernel that is bound to the entry point.
   struct Binding {
     uint32_t buffer = 0;
-    // True for a buffer of a task that does not fit in the workgroup's memory
-    // and so is in device memory. Each workgroup of a command has its own slice
-    // of the bound range; the slices lie one behind another.
+    // True for a task's buffer that does not fit in the workgroup's memory, and
+    // so is in device memory. Each workgroup of a command has its own slice of
+    // the bound range; the slices lie one behind another.
     bool is_sliced = false;
     bool operator==(const Binding&) const = default;
   };
@@ -191,13 +192,13 @@ struct DevicePhase {
   bool operator==(const DevicePhase&) const = default;
 };
 
-// The code of an image without the rest of it. Several dispatches with equal
-// kernels share one.
+// The code of an image, without the image's buffers and sizes. Images of
+// several dispatches share one object if their code is equal.
 struct KernelCode {
   KernelFormat format = KernelFormat::kMachineCode;
   // alignment in bytes of the code's first byte in memory, a power of two
   uint32_t alignment = 1;
-  // For machine code: the offset in the code of each phase's function. Empty
+  // For machine code: the offset of each phase's function in the code. Empty
   // for other formats.
   std::vector<uint32_t> entries;
   // For code of devices and C code: how each phase is launched. Empty for
@@ -221,14 +222,15 @@ struct KernelImage {
   // Number of parameters that the code takes: those of the dispatch, or 0 if
   // the code is specialised for all of them.
   uint32_t parameter_count = 0;
-  // Guard: the values of the dispatch's parameters for which alone the code is
-  // correct; tensor::kOpenParameter for a parameter that may have any value.
-  // Empty: the code is correct for all values.
+  // The values of the dispatch's parameters for which alone the code is
+  // correct, so that a kernel is used only for them; tensor::kOpenParameter for
+  // a parameter that may have any value. Empty: the code is correct for all
+  // values.
   std::vector<int64_t> shape;
 
-  // Formulas that compute extents and numbers of tasks. Instruction i computes
-  // value i from earlier values. The instructions are constants, parameters and
-  // arithmetic, which wraps (tensor/semantics.h).
+  // Formulas that compute extents and numbers of tasks. Instruction number i
+  // computes value i from values with lower numbers. The instructions are
+  // constants, parameters and arithmetic, which wraps (tensor/semantics.h).
   std::vector<tensor::Instruction> formulas;
   // The buffers of the kernel: inputs, then outputs, then all others.
   std::vector<KernelBuffer> buffers;
@@ -238,9 +240,9 @@ struct KernelImage {
   // buffers. The other phases run in each call.
   std::vector<uint32_t> phases;
   uint32_t prologue_count = 0;
-  // For each phase, the number of an i64 formula: an upper bound of the loop
-  // iterations that one invocation executes in one task. Empty if no phase has
-  // most_iterations.
+  // For each phase, the number of an i64 formula that gives an upper bound of
+  // the loop iterations which one invocation executes in one task. Empty if no
+  // phase has most_iterations.
   std::vector<uint32_t> iterations;
 
   KernelCode code;
@@ -248,11 +250,13 @@ struct KernelImage {
 
 // Returns the number of open parameters in KernelImage::shape.
 int OpenParameters(std::span<const int64_t> shape);
-// True if the shape of a kernel allows the values of the parameters.
+// True if a kernel that is specialised for `shape` may run with these values of
+// the parameters.
 bool ShapeAccepts(std::span<const int64_t> shape,
                   std::span<const int64_t> parameters);
 
-// Compares code and owner by their contents, not by their addresses.
+// Compares the contents of two codes or two images. The addresses of their
+// bytes and owners are not compared.
 bool operator==(const KernelCode& a, const KernelCode& b);
 bool operator==(const KernelImage& a, const KernelImage& b);
 

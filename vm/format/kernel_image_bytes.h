@@ -24,19 +24,21 @@ namespace ember::vm {
 
 void WriteKernelCode(const KernelCode& code, ByteWriter& writer);
 // Reads and verifies the code of an image. `phases` is the number of phases
-// that it must have; SIZE_MAX allows any number.
+// that the code must have; SIZE_MAX allows any number.
 StatusOr<KernelCode> ReadKernelCode(ByteReader& reader,
                                     std::shared_ptr<const void> owner,
                                     size_t phases);
 
-// Writes for each phase how it is launched, for callers that store the bytes of
-// the code elsewhere. For a CPU's code there is nothing to write.
+// Writes how a device launches each phase of the code (KernelCode::device), for
+// callers that store the bytes of the code elsewhere. It writes nothing for a
+// CPU's code.
 void WriteDevicePhases(const KernelCode& code, ByteWriter& writer);
-// Says which tensor maps the bytes contain for each phase: kNone in the oldest
-// versions, kWithoutOrder in versions without BoxMap::order.
+// Says which tensor maps the stored phases contain: none in the oldest versions
+// of the format (kNone), maps without BoxMap::order in later ones
+// (kWithoutOrder), or complete maps.
 enum class BoxesInBytes : uint8_t { kNone, kWithoutOrder, kAll };
-// Reads how the phases of `code` are launched; the code's format must have been
-// read before. The result is not verified.
+// Reads how a device launches the phases of the code to code.device. The code's
+// format must have been set before. The result is not verified.
 void ReadDevicePhases(ByteReader& reader, KernelCode& code,
                       BoxesInBytes boxes = BoxesInBytes::kAll);
 

@@ -100,7 +100,7 @@ constexpr const char* kOfDevice =
 }
 )";
 
-// The text of an image with tensor maps.
+// The text of an image for CUDA's devices, whose phases have tensor maps.
 constexpr const char* kOfCuda =
     R"(kernel "copy" for "sm_90a+subgroup32+shared232448" {
   tier 2
@@ -174,8 +174,8 @@ TEST(KernelImageTest, BytesReadBack) {
   }
 }
 
-// Returns the error of parsing the image after its first `from` is replaced by
-// `to`.
+// Returns the error of parsing the text of an image in which the first `from`
+// is replaced by `to`.
 std::string ErrorWith(std::string_view from, std::string_view to,
                       std::string text = kImage) {
   const size_t at = text.find(from);
@@ -241,8 +241,8 @@ TEST(KernelImageTest, VerifierRefusesOfDevices) {
   const std::string who = "kernel of @rows: ";
   EXPECT_EQ(error("bindings 0 1 2 3 sliced", "bindings 5"),
             who + "phase 1: expected a buffer below 5, found 5");
-  // The bindings are a task's buffer that is not sliced, a sliced buffer that
-  // is no task's, and a buffer in registers.
+  // Three wrong bindings must be refused: a task's buffer that is not sliced, a
+  // sliced buffer that is no task's, and a buffer in registers.
   for (const char* bindings :
        {"bindings 3", "bindings 0 sliced", "bindings 4"}) {
     EXPECT_THAT(error("bindings 0 1 2 3 sliced", bindings),
@@ -341,7 +341,8 @@ TEST(KernelImageTest, VerifierRefusesTensorMaps) {
             "it has slices, found 9");
 }
 
-// The text form cannot express this error.
+// The image is changed directly, because the text form cannot express a tensor
+// map without dims.
 TEST(KernelImageTest, VerifierRefusesMapsOfNoDims) {
   KernelImage image = ParseOrDie(kOfCuda);
   image.code.device[0].boxes[1].box.clear();
@@ -380,8 +381,8 @@ TEST(KernelImageTest, ParserRefuses) {
   EXPECT_THAT(ErrorWith("tier 2", "level 2"), HasSubstr("expected tier, "));
 }
 
-// The text form cannot express these errors, because the parser never makes
-// such values.
+// Images are changed directly, because the parser of the text form never makes
+// numbers outside of an enum.
 TEST(KernelImageTest, VerifierRefusesNumbersOfNoTable) {
   const KernelImage good = ParseOrDie(kImage);
   KernelImage bad = good;
@@ -423,8 +424,8 @@ std::string SectionBytes(const std::vector<NativeKernel>& kernels) {
   return JoinNativeSection(WriteNativeKernels(kernels).parts());
 }
 
-// A section in memory that is aligned as in a file (to 64 bytes). No other
-// bytes follow it, so that the sanitizers detect reads behind its end.
+// A section in memory that is aligned to 64 bytes, as in a file. No other bytes
+// follow the section, so that the sanitizers detect reads behind its end.
 class InMemory {
  public:
   explicit InMemory(const std::string& bytes)
@@ -501,13 +502,14 @@ void ExpectReadsOlder(
   EXPECT_FALSE(ReadOlder(version + 1, kernels, new_bytes, bytes).ok());
 }
 
-// Version 3 of the format has no tensor maps: a phase ends with its iterations.
+// A phase in version 3 of the format ends with its iterations, because that
+// version has no tensor maps.
 TEST(NativeKernelsTest, VersionThreeReadsBack) {
   ExpectReadsOlder(3, kOfDevice, [](const DevicePhase&) { return 8; });
 }
 
-// In version 4 of the format a tensor map ends with its box, without an order
-// of dims.
+// A tensor map in version 4 of the format ends with its box, because that
+// version has no order of dims.
 TEST(NativeKernelsTest, VersionFourReadsBack) {
   std::string text = kOfCuda;
   const size_t at = text.find("boxes"), end = text.find('\n', at);
@@ -524,7 +526,8 @@ TEST(NativeKernelsTest, CutOffIsRefused) {
   EXPECT_FALSE(InMemory(bytes + "x").Read().ok());
 }
 
-// Returns kernels that have one packed buffer of three bf16.
+// Returns three kernels, each with one packed buffer of three bf16. The first
+// two have the packed bytes a, the last one has b.
 std::vector<NativeKernel> PackedKernels(std::span<const uint8_t> a,
                                         std::span<const uint8_t> b) {
   std::vector<NativeKernel> kernels(3);
@@ -563,8 +566,8 @@ TEST(NativeKernelsTest, PackedConstantsThatDoNotFitAreRefused) {
   EXPECT_THAT(
       std::string(InMemory(SectionBytes(kernels)).Read().status().message()),
       HasSubstr("expected packed constants for 1 buffers, found 2"));
-  // Constants must not be packed in a file if their type has invalid bit
-  // patterns.
+  // A file must not contain packed constants whose type has invalid bit
+  // patterns (bool), because their bytes are not checked.
   kernels = PackedKernels(a, a);
   for (KernelBuffer& buffer : kernels[2].image.buffers) {
     if (buffer.scope == KernelScope::kPacked) buffer.type = DType::kBool;

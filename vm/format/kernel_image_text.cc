@@ -317,7 +317,8 @@ class Parser {
   }
 
   Status Code() {
-    // The name of a format may consist of several tokens.
+    // The name of a format is read token by token, because names such as
+    // machine-code consist of several tokens.
     const Token first = lexer_.Peek();
     std::string format;
     while (lexer_.Peek().kind == Token::kIdentifier || lexer_.Peek().Is("-")) {

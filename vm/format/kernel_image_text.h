@@ -50,8 +50,8 @@
 
 namespace ember::vm {
 
-// Returns the values of a kernel's parameters as in "shape [8, open]", without
-// the brackets.
+// Returns the text of a kernel's parameter values, such as "8, open" of "shape
+// [8, open]".
 std::string ShapeText(std::span<const int64_t> shape);
 
 // Returns the text of the image. If with_code is false, only the size of the

@@ -61,8 +61,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Code for one shape takes no parameters. Code for a shape with open
-  // parameters takes all parameters.
+  // Checks the number of parameters. Code for one shape takes no parameters;
+  // code for a shape with open parameters takes all parameters of the dispatch.
   Status CheckParameters() {
     if (image_.shape.empty()) return OkStatus();
     if (OpenParameters(image_.shape) == 0) {
@@ -158,8 +158,8 @@ class Verifier {
     return Refuse(what, "the number of an i64 formula", number);
   }
 
-  // Checks one buffer, and that its scope follows `last`, the scope of the
-  // previous buffer, in the order of scopes.
+  // Checks one buffer, and that buffers are sorted by scope. `last` is the
+  // scope of the previous buffer.
   Status CheckBuffer(const KernelBuffer& buffer, KernelScope& last) {
     if (buffer.name.size() > kMaxTextLength)
       return Refuse("buffer", "a name of at most 65536 bytes",
@@ -193,7 +193,7 @@ class Verifier {
   }
 
   // Checks the bindings of a phase against the image's buffers, which
-  // VerifyKernelCode does not know.
+  // VerifyKernelCode cannot do because it sees only the code.
   Status CheckDevicePhase(size_t number) {
     const DevicePhase& phase = image_.code.device[number];
     const std::string what = Concat({"phase ", number});
@@ -222,8 +222,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks a tensor map against its buffer. VerifyKernelCode has checked the
-  // map alone before.
+  // Checks a tensor map against its buffer. VerifyKernelCode has already
+  // checked what does not depend on the buffer.
   Status CheckBox(const DevicePhase& phase, const BoxMap& map,
                   std::string_view phase_name) {
     const KernelBuffer& buffer =

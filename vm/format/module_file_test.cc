@@ -48,7 +48,8 @@ void Reseal(std::vector<uint8_t>& file) {
   std::memcpy(file.data(), &header, sizeof(header));
 }
 
-// Makes a module file that consists of the metadata in a finished builder.
+// Makes a module file that has no constants and whose metadata is the
+// flatbuffer in a finished builder.
 std::vector<uint8_t> FileOf(const flatbuffers::FlatBufferBuilder& builder) {
   ContainerHeader header;
   header.metadata_size = builder.GetSize();
@@ -245,7 +246,8 @@ TEST(ModuleFileTest, FlippedBytesWithoutHashes) {
   }
 }
 
-// Tests files with correct hashes but wrong metadata.
+// Tests files whose hashes are correct but whose metadata is wrong, as an
+// attacker might write them.
 class LyingFileTest : public testing::Test {
  protected:
   LyingFileTest() : file_(Serialize(SampleNamed("static"))) {}
@@ -318,8 +320,8 @@ TEST(ModuleFileTest, MetadataStaysInTheFile) {
   SetMetadata("author", "somebody", module.metadata);
   SetMetadata("a", "", module.metadata);
   const std::vector<uint8_t> file = Serialize(module);
-  // Memory for constants must be aligned, because the reader would otherwise
-  // copy all of it.
+  // The copy of the file is aligned to 64 bytes, because the reader would
+  // otherwise copy all of it.
   std::shared_ptr<void> aligned(
       std::aligned_alloc(64, file.size() / 64 * 64 + 64), std::free);
   std::memcpy(aligned.get(), file.data(), file.size());
@@ -334,8 +336,8 @@ TEST(ModuleFileTest, MetadataStaysInTheFile) {
     EXPECT_EQ(FindMetadata(again->metadata, entry.key), &entry);
   }
   EXPECT_EQ(FindMetadata(again->metadata, "b"), nullptr);
-  // A module without metadata must give the same file as before metadata
-  // existed.
+  // A module without metadata must be readable, too; its list of entries is
+  // then empty.
   module.metadata.clear();
   const StatusOr<ModuleDefinition> none =
       ReadModule(Serialize(module), nullptr);
@@ -343,8 +345,8 @@ TEST(ModuleFileTest, MetadataStaysInTheFile) {
   EXPECT_TRUE(none->metadata.empty());
 }
 
-// Writes the entries in the given order without checking them, as an untrusted
-// writer might do.
+// Returns a file with these entries in the given order, without checking them,
+// as an untrusted writer might do.
 std::vector<uint8_t> FileWithMetadata(
     const std::vector<std::pair<std::string, std::string>>& entries) {
   flatbuffers::FlatBufferBuilder builder;
@@ -366,7 +368,8 @@ TEST(ModuleFileTest, MetadataOfStrangersIsChecked) {
       [](const std::vector<std::pair<std::string, std::string>>& entries) {
         return ReadError(FileWithMetadata(entries));
       };
-  // The error is about the programs, so the metadata is accepted.
+  // The reader accepts the metadata in this case: the error is about the
+  // missing programs, which are checked later.
   EXPECT_EQ(error({{"a", "1"}, {"b", "2"}}),
             "INVALID_ARGUMENT: module: expected at least one program, found "
             "none");
@@ -463,7 +466,7 @@ TEST(VerifyModuleTest, RulesAcrossParts) {
   EXPECT_EQ(error(module),
             "program main: input 'x': expected strings to be stored as i64, "
             "found u8");
-  // The writer must refuse the module, too.
+  // The writer must refuse the module for the same reason as the reader.
   EXPECT_FALSE(SerializeModule(module).ok());
 }
 

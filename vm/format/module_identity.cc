@@ -12,9 +12,10 @@
 namespace ember::vm {
 namespace {
 
-// Appends values to the digest's input, field by field. Structs are read with
-// structured bindings: if a field is added to a struct, this file does not
-// compile until someone decides if the field is part of the identity.
+// Appends values to the input of the digest, field by field. Structs are read
+// with structured bindings, so that this file does not compile after a field
+// was added to a struct: its author must decide if the field is part of the
+// identity.
 class Appender {
  public:
   template <typename... Fields>

@@ -23,7 +23,7 @@ namespace ember::vm {
 
 inline constexpr size_t kMaxPieceBytes = size_t{8} << 20;
 
-// Bytes of the file before the piece, and of the whole file.
+// number of the file's bytes before the piece, and of all bytes of the file
 struct PiecePosition {
   int64_t done = 0, total = 0;
 };

@@ -51,7 +51,7 @@ struct NativeKernel {
 
 struct NativeBytes {
   std::string head, code, weights;
-  // alignment in bytes of the code's first byte in the memory where it runs
+  // largest alignment in bytes that the code needs in the memory where it runs
   uint32_t code_alignment = 1;
 
   NativeParts parts() const;

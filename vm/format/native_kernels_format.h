@@ -30,11 +30,11 @@ inline constexpr uint32_t kNativeVersion = 5;
 // tensor maps. Up to version 4 tensor maps have no order of dims of their own
 // (BoxMap::order).
 inline constexpr uint32_t kOldestNativeVersion = 2;
-// Number of bytes that NativeHeader has in a section.
+// Number of bytes that the header (NativeHeader) takes in a section.
 inline constexpr uint64_t kNativeHeaderBytes = 32;
 
-// The header: magic, version, and the sizes of the parts
-// (vm/format/native_section.h).
+// The header of a section. Its magic number and version are followed by the
+// sizes of the three parts (vm/format/native_section.h).
 struct NativeHeader {
   uint32_t version = kNativeVersion;
   uint64_t head_size = 0, code_size = 0, weights_size = 0;

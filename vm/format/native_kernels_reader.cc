@@ -11,8 +11,9 @@
 namespace ember::vm {
 namespace {
 
-// Smallest number of bytes that one item takes; there is a constant for each
-// kind of item.
+// Smallest number of bytes in the head of a section that an item of each kind
+// takes: a code, a packed constant, a kernel, and a constant input of a kernel.
+// Counts of items are checked with them.
 constexpr size_t kCodeBytes = 25;
 constexpr size_t kPackedBytes = 16;
 constexpr size_t kKernelBytes = 57;
@@ -23,8 +24,8 @@ Status Damaged(std::string_view expected, uint64_t found) {
       Concat({"native section: expected ", expected, ", found ", found}));
 }
 
-// Reads the offset and size of a piece, and returns the bytes of this piece in
-// `part`.
+// Reads the offset and size of a piece of `part`, and returns the bytes of the
+// piece.
 StatusOr<std::span<const uint8_t>> ReadPiece(ByteReader& reader,
                                              std::span<const uint8_t> part,
                                              uint64_t alignment) {
@@ -32,8 +33,8 @@ StatusOr<std::span<const uint8_t>> ReadPiece(ByteReader& reader,
   const auto size = reader.Number<uint64_t>();
   if (offset > part.size() || size > part.size() - offset)
     return Damaged(Concat({"a piece within ", part.size(), " bytes"}), offset);
-  // This checks the alignment of the piece relative to the part. The alignment
-  // of the part itself is checked elsewhere.
+  // The piece must be aligned relative to the part. The alignment of the part
+  // itself is checked elsewhere.
   if (offset % alignment != 0)
     return Damaged(Concat({"a multiple of ", alignment}), offset);
   return part.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
@@ -52,8 +53,8 @@ StatusOr<KernelCode> ReadCode(ByteReader& reader, std::span<const uint8_t> part,
       code.bytes,
       ReadPiece(reader, part, std::max<uint64_t>(code.alignment, 1)));
   code.owner = owner;
-  // The number of entries is not checked here, because only the kernels that
-  // use the code know how many it must have.
+  // The code must have as many functions as phases, but only the kernels that
+  // use it know this number. So it is not checked here.
   EMBER_RETURN_IF_ERROR(CheckIsOfFile(code));
   EMBER_RETURN_IF_ERROR(VerifyKernelCode(
       code, std::max(code.entries.size(), code.device.size())));

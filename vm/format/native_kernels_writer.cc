@@ -11,11 +11,11 @@
 namespace ember::vm {
 namespace {
 
-// Places pieces of bytes one behind another. Equal pieces are stored once.
+// Stores pieces of bytes one behind another. Equal pieces are stored once.
 class Pieces {
  public:
   // Adds a piece, unless an equal one was added before. Returns the number of
-  // the piece.
+  // the added or the equal piece.
   uint32_t Add(std::span<const uint8_t> bytes, uint64_t alignment) {
     const uint64_t hash = HashBytes(bytes);
     const auto [begin, end] = by_hash_.equal_range(hash);
@@ -65,8 +65,8 @@ NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels) {
   NativeBytes result;
   Pieces code, weights;
   std::vector<const KernelCode*> codes;
-  // numbers: for each kernel, the number of its code. places: for each code,
-  // the number of its piece.
+  // numbers: for each kernel, the index of its code in `codes`. places: for
+  // each code, the number of its piece in `code`.
   std::vector<uint32_t> numbers, places;
   std::vector<std::vector<uint32_t>> packed;
   for (const NativeKernel& kernel : kernels) {

@@ -10,7 +10,7 @@
 namespace ember::vm {
 namespace {
 
-// Appends a piece and returns its offset.
+// Adds a piece of bytes behind the others, aligned, and returns its offset.
 uint64_t Append(std::span<const uint8_t> bytes, uint64_t alignment,
                 std::vector<NativeLibrary::Piece>& pieces, uint64_t& size) {
   const uint64_t offset = RoundUp(size, alignment);
@@ -36,7 +36,7 @@ NativeLibrary LayOutNativeLibrary(
                        sections.size() * sizeof(NativeTableRow));
   std::memcpy(library.table.data(), &header, sizeof header);
   library.data_size = library.table.size();
-  // the packed constants so far, without duplicates
+  // the packed constants of the targets so far, without duplicates
   std::vector<NativeLibrary::Piece> weights;
   for (size_t i = 0; i < sections.size(); ++i) {
     const NativeLibrarySection& section = sections[i];
@@ -55,8 +55,9 @@ NativeLibrary LayOutNativeLibrary(
           1, offsetof(NativeTableRow, target), row.target, row.target_size);
     place(section.parts.head, 8, offsetof(NativeTableRow, head), row.head,
           row.head_size);
-    // The packed constants are stored once if another target has equal ones, as
-    // processors that differ only in instructions do.
+    // The packed constants of a target are stored only if no other target has
+    // equal ones. Processors that differ only in their instructions have equal
+    // ones.
     const auto same =
         std::ranges::find_if(weights, [&](const NativeLibrary::Piece& other) {
           return std::ranges::equal(other.bytes, section.parts.weights);

@@ -40,12 +40,12 @@ struct NativeLibrary {
     uint64_t offset = 0;
   };
 
-  // The table: the bytes of the data that precede the pieces. Its distances to
-  // code are still 0.
+  // The table, which is the first part of the data, before the pieces. The
+  // fields for distances to code are 0; the writer of the file sets them.
   std::vector<uint8_t> table;
-  std::vector<Piece> data, code;  // Pieces of the data and of the code, sorted
-                                  // by offset. The bytes between pieces are
-                                  // zeros.
+  // the rest of the data, and the code, as pieces sorted by offset; the bytes
+  // between pieces are zeros
+  std::vector<Piece> data, code;
   uint64_t data_size = 0, code_size = 0;
   uint32_t data_alignment = 64, code_alignment = 16;
   std::vector<CodeDistance> distances;

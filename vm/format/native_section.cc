@@ -28,7 +28,8 @@ StatusOr<NativeParts> SplitNativeSection(std::span<const uint8_t> bytes) {
        {Part{"head", header.head_size, &parts.head},
         Part{"code", header.code_size, &parts.code},
         Part{"weights", header.weights_size, &parts.weights}}) {
-    // An empty part is not checked, because its offset may be beyond the end.
+    // The position of an empty part is not checked, because it may be beyond
+    // the end of the section.
     if (part.size == 0) continue;
     const uint64_t room = position < bytes.size() ? bytes.size() - position : 0;
     if (part.size > room) return CutOff(part.name, part.size, room);

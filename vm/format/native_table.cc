@@ -14,14 +14,14 @@ namespace {
 
 constexpr uint32_t kMaxRows = 64;
 
-// Returns the bytes at an address that is given as the distance from the field
-// at `field`, which holds it.
+// Returns `size` bytes at an address that a field of the table gives as its
+// distance from the field.
 std::span<const uint8_t> At(const uint8_t* field, uint64_t size) {
   int64_t distance = 0;
   std::memcpy(&distance, field, sizeof distance);
   const auto address =
       reinterpret_cast<uintptr_t>(field) + static_cast<uintptr_t>(distance);
-  // An empty part has no address: its distance has no meaning.
+  // The distance of an empty part has no meaning, so no address is made of it.
   if (size == 0) return {};
   return {reinterpret_cast<const uint8_t*>(address), static_cast<size_t>(size)};
 }
@@ -72,8 +72,8 @@ StatusOr<NativeTable> ReadNativeTable(const void* symbol) {
     return InvalidArgumentError("native kernels: expected a table, found NULL");
   const auto* const bytes = static_cast<const uint8_t*>(symbol);
   NativeTableHeader header;
-  // The magic is checked first, because bytes that are no table may be shorter
-  // than a header.
+  // The magic number is checked before the header is read, because an object
+  // that is no table may be shorter than a header.
   if (std::memcmp(bytes, kNativeTableMagic, sizeof kNativeTableMagic) != 0) {
     return InvalidArgumentError(
         "native kernels: expected a table that vm-prejit made, found another "

@@ -57,8 +57,9 @@ static_assert(sizeof(NativeTableHeader) == 56, "it is part of the file format");
 struct NativeTableRow {
   int64_t target = 0;  // distance from this field to the target's text
   uint64_t target_size = 0;
-  int64_t head = 0;  // distances from these fields to the parts that
-                     // vm/format/native_section.h describes
+  // distance from this field to the head of the native section; code and
+  // weights have such distances, too (vm/format/native_section.h)
+  int64_t head = 0;
   uint64_t head_size = 0;
   int64_t code = 0;
   uint64_t code_size = 0;
@@ -88,7 +89,8 @@ struct PointerTableRow {
   uint64_t head_size = 0;
   uint64_t weights_size = 0;
   uint64_t function_count = 0;
-  uint64_t hash = 0;  // hash as NativeTableRow::hash, but of the head alone
+  uint64_t hash = 0;  // hash of the head alone, because the code is not in the
+                      // table
 };
 
 uint64_t HashOfParts(const NativeParts& parts);
@@ -97,8 +99,9 @@ struct NativeTableEntry {
   std::string target;
   uint64_t hash = 0;
   NativeParts parts;
-  // Functions of a table of version 2, which has no code. They were compiled
-  // with the program, for the machine on which it runs.
+  // Functions of the kernels, in a table of version 2, which has functions in
+  // place of code. They were compiled with the program, for the machine on
+  // which it runs.
   std::span<const NativeFunction> functions;
 };
 

@@ -43,14 +43,15 @@ struct OverlayHeader {
   // offset of the native section in the file, a multiple of 64
   uint64_t section_offset = 0;
   uint64_t section_size = 0;
-  uint64_t section_hash = 0;  // hash of the section, as NativeSection::hash
+  uint64_t section_hash = 0;  // hash of the native section, as in
+                              // NativeSection::hash
   uint64_t file_size = 0;
   // offset of the signature, which is kSignatureBytes before the end; 0: there
   // is none
   uint64_t signature_offset = 0;
   uint64_t reserved[4] = {};
-  uint64_t header_hash = 0;  // hash (HashBytes) of the fields above and the
-                             // target's text
+  uint64_t header_hash = 0;  // hash (HashBytes) of all fields before this one
+                             // and of the target's text
 };
 static_assert(sizeof(OverlayHeader) == 128,
               "the header is part of the file format");
@@ -58,8 +59,8 @@ static_assert(sizeof(OverlayHeader) == 128,
 struct Overlay {
   ModuleIdentity module = {};
   NativeSection section;
-  // The signature at the end of the overlay. Its `head` is the overlay's header
-  // and target. SerializeOverlay does not write it.
+  // The signature at the end of the overlay's file; ModuleSignature::head is
+  // the overlay's header and target. SerializeOverlay does not write it.
   ModuleSignature signature;
 };
 

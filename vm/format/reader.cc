@@ -20,7 +20,8 @@
 namespace ember::vm {
 namespace {
 
-// Returns the vector, or an empty one if it is absent.
+// Returns the number of elements of a vector of the flatbuffer; 0 if the vector
+// is absent.
 template <typename T>
 size_t SizeOf(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
@@ -206,8 +207,9 @@ std::vector<TensorSignature> ReadSignatures(
   return signatures;
 }
 
-// Reads one program. `minor` is the minor version of the file's format: before
-// version 1.1, load_integer had no type.
+// Reads one program. `minor` is the minor version of the file's format, on
+// which the instruction load_integer depends: before version 1.1 it had no
+// type.
 Program ReadProgram(const fbs::Program& stored, uint16_t minor,
                     ValueReader& values) {
   Program program;
@@ -235,7 +237,8 @@ Program ReadProgram(const fbs::Program& stored, uint16_t minor,
   return program;
 }
 
-// Returns the bytes in the file of a constant or a native section.
+// Checks the range of a constant or a native section in the file, and returns
+// its bytes.
 StatusOr<std::span<const uint8_t>> DataOf(std::string_view kind,
                                           const std::string& name,
                                           uint64_t offset, uint64_t size,
@@ -321,8 +324,8 @@ void ReadProfile(const fbs::Module& stored, ValueReader& values,
 void ReadMetadata(const fbs::Module& stored,
                   const std::shared_ptr<const void>& owner,
                   ModuleDefinition& module) {
-  // At most one entry more than allowed is read, which is enough to report the
-  // error.
+  // One entry more than the allowed number is read, if there are more, so that
+  // the verifier reports the error.
   const size_t count =
       std::min(SizeOf(stored.metadata()), kMaxMetadataEntries + 1);
   module.metadata.resize(count);

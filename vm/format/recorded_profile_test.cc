@@ -17,8 +17,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns a module whose first dispatch has two parameters. The module has only
-// the parts that a profile needs.
+// Returns a module for tests of profiles, whose first dispatch has two
+// parameters. The module has only the parts that profiles depend on.
 const ModuleDefinition& Module() {
   static const ModuleDefinition* const module = [] {
     auto* made = new ModuleDefinition(SampleNamed("static"));
@@ -60,7 +60,7 @@ TEST(RecordedProfileTest, ParsedIsSortedByTime) {
   ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
   EXPECT_EQ((*parsed)[0].dispatch, 0u);
   EXPECT_EQ((*parsed)[0].shapes[0].ns, 6);
-  // The sums of calls and of times must not overflow.
+  // A total time that would overflow must be limited to a year.
   DispatchProfile large = {0, {{{}, 1, INT64_MAX}, {{}, 1, INT64_MAX}}};
   EXPECT_EQ(large.total_ns(), int64_t{1} << 55);
 }

@@ -36,8 +36,7 @@ struct Elf64 {
 struct Machine {
   uint16_t number;
   uint32_t flags;
-  uint64_t page;  // largest page size in bytes that systems use with this
-                  // processor
+  uint64_t page;  // largest page size in bytes of systems with this processor
 };
 
 Machine MachineOf(ElfMachine machine) {
@@ -47,8 +46,8 @@ Machine MachineOf(ElfMachine machine) {
     case ElfMachine::kAarch64:
       return {EM_AARCH64, 0, 0x10000};
     case ElfMachine::kArm:
-      // The flags do not say how floats are passed, because kernels have no
-      // float arguments.
+      // The ELF flags leave open how floats are passed to functions, because
+      // kernels have no float arguments.
       return {EM_ARM, EF_ARM_EABI_VER5, 0x4000};
   }
   return {};
@@ -133,8 +132,9 @@ class SharedObject {
     return sections_[number].sh_addr;
   }
 
-  // Begins a section at the current end of the file. `segment` is the number of
-  // the segment that contains the section.
+  // Places a section at the current end of the file. `segment` is the number of
+  // the segment that contains the section, which determines its address in
+  // memory.
   void Place(SectionNumber number, uint32_t type, uint64_t flags,
              uint64_t alignment, uint64_t size, uint64_t segment) {
     typename Elf::Section& section = sections_[number];
@@ -157,7 +157,8 @@ class SharedObject {
     const size_t name = strings_.size();
     if (!options_.name.empty()) strings_ += options_.name + '\0';
     symbols_.resize(2);
-    // The hash table has a single bucket, which contains the only symbol.
+    // The hash table of symbols (DT_HASH) has a single bucket, which contains
+    // the only symbol.
     hash_ = {1, 2, 1, 0, 0};
     for (size_t i = 0; i < kSectionCount; ++i) {
       sections_[i].sh_name = static_cast<uint32_t>(section_names_.size());

@@ -83,8 +83,8 @@ Status VerifyStrings(const ModuleDefinition& module) {
   return OkStatus();
 }
 
-// Checks only the targets of native sections: their contents are verified when
-// they are used.
+// Checks the targets of native sections, but not the sections' contents, which
+// are verified when they are used.
 Status VerifyNatives(const ModuleDefinition& module) {
   std::set<std::string_view> targets;
   for (const NativeSection& native : module.natives) {
@@ -132,8 +132,8 @@ Status VerifyProfile(const ModuleDefinition& module) {
   return OkStatus();
 }
 
-// Checks the sum of the registers of all programs, because a session has
-// registers for every program.
+// Limits the number of registers of all programs together, because a session
+// has memory for the registers of every program.
 Status CheckRegisterCount(const ModuleDefinition& module) {
   uint64_t registers = 0;
   for (const Program& program : module.programs) {

@@ -30,7 +30,8 @@ StringVector WriteStrings(FlatBufferBuilder& builder,
   return builder.CreateVector(offsets);
 }
 
-// Writes all items to the flatbuffer, and then the vector that refers to them.
+// Writes a table for each item to the flatbuffer, and then the vector that
+// refers to these tables.
 template <typename Table, typename Item, typename WriteItem>
 Offset<flatbuffers::Vector<Offset<Table>>> WriteTables(
     FlatBufferBuilder& builder, const std::vector<Item>& items,
@@ -151,8 +152,8 @@ Offset<fbs::MetadataEntry> WriteMetadataEntry(FlatBufferBuilder& builder,
   return fbs::CreateMetadataEntry(builder, key, value);
 }
 
-// Returns the data that follows the metadata in the file: constants, then
-// native sections.
+// Returns the pieces of data that follow the metadata in the file: those of
+// constants, then native sections.
 std::vector<std::span<const uint8_t>> DataOf(const ModuleDefinition& module) {
   std::vector<std::span<const uint8_t>> data;
   for (const Constant& constant : module.constants)
@@ -172,9 +173,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
     const Constant& constant = module.constants[i];
     const auto name = builder.CreateSharedString(constant.name);
     const auto dims = builder.CreateVector(constant.dims);
-    // Numbers are written even if they are the default, which flatbuffers
-    // otherwise leaves out, because the size of the metadata must not depend on
-    // values.
+    // Default values are written, too, which flatbuffers otherwise leaves out,
+    // because the size of the metadata must not depend on values.
     builder.ForceDefaults(true);
     constants.push_back(
         fbs::CreateConstant(builder, name, static_cast<uint8_t>(constant.type),
@@ -205,8 +205,8 @@ void WriteMetadata(FlatBufferBuilder& builder, const ModuleDefinition& module,
   const auto source_name = builder.CreateSharedString(module.source_name);
   const auto constant_vector = builder.CreateVector(constants);
   const auto dispatch_vector = builder.CreateVector(dispatches);
-  // The field for native sections is left out if there are none, so that the
-  // file has the same bytes as before there were native sections.
+  // If there are no native sections, their field is left out, so that the file
+  // has the same bytes as one in an older version of the format.
   const auto native_vector =
       natives.empty()
           ? Offset<flatbuffers::Vector<Offset<fbs::NativeSection>>>()
@@ -269,7 +269,8 @@ StatusOr<Layout> LayOut(const ModuleDefinition& module) {
   return layout;
 }
 
-// Calls write(data, size) with the parts of the file in order.
+// Calls write(data, size) with the parts of the file in order: header,
+// metadata, pieces of data, and the zeros between them.
 template <typename Write>
 Status WriteParts(const Layout& layout, Write&& write) {
   static constexpr uint8_t kPadding[kMemoryAlignment] = {};

@@ -25,7 +25,8 @@ template <>
 struct UnsignedOfImplementation<int64_t> {
   using type = uint64_t;
 };
-// Integer arithmetic that must wrap is done in the unsigned type.
+// The unsigned type in which integer arithmetic is done, because it wraps,
+// while signed overflow is undefined.
 template <typename T>
 using UnsignedOf = typename UnsignedOfImplementation<T>::type;
 
@@ -80,8 +81,8 @@ EMBER_FLOAT_OP(Log, LogF32, __builtin_log)
 EMBER_FLOAT_OP(Log1p, Log1pF32, __builtin_log1p)
 EMBER_FLOAT_OP(Expm1, Expm1F32, __builtin_expm1)
 EMBER_FLOAT_OP(Sin, __builtin_sinf,
-               // In strips SinShifted is used instead, for the values for which
-               // it is accurate.
+               // Elements of a tile for which SinShifted is accurate do not use
+               // this function.
                __builtin_sin)
 EMBER_FLOAT_OP(Cos, __builtin_cosf, __builtin_cos)
 EMBER_FLOAT_OP(Tan, __builtin_tanf, __builtin_tan)
@@ -192,8 +193,9 @@ EMBER_BINARY_OP(Or, return T(a | b);)
 EMBER_BINARY_OP(Xor, return T(a ^ b);)
 #undef EMBER_BINARY_OP
 
-// Shifts read the width of the instruction's type, which may be narrower than
-// the compute type.
+// A shift by at least the width of the instruction's type gives 0, or -1 if a
+// negative number is shifted right. `bits` is this width, which may be smaller
+// than that of the compute type.
 struct ShiftLeftOp {
   template <typename T>
   static T Do(T a, T b, int64_t bits) {

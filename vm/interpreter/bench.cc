@@ -139,9 +139,10 @@ struct Case {
   std::string name;
   std::string text;
   double flops;        // number of floating-point operations per call
-  double bytes;        // number of bytes moved per call, if the case measures
-                       // bandwidth
-  uint32_t constants;  // bit set of the inputs that are constants
+  double bytes;        // number of bytes moved per call; 0 if the case does not
+                       // measure bandwidth
+  uint32_t constants;  // bit set of the inputs that are constants of the
+                       // module, so that they are packed once
 };
 
 std::string Number(int64_t value) { return std::to_string(value); }

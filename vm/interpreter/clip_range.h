@@ -27,7 +27,7 @@ inline void ClipRange(int64_t base, int64_t step, int64_t extent,
     begin = std::max(begin, -base);
     end = std::min(end, extent - base);
   } else if (step > 0) {
-    // the quotient is ceil(-base / step)
+    // the smallest i with base + i * step >= 0 is ceil(-base / step)
     begin = std::max(begin, -DivideDown(base, step));
     end = std::min(end, DivideDown(extent - 1 - base, step) + 1);
   } else {
@@ -37,17 +37,16 @@ inline void ClipRange(int64_t base, int64_t step, int64_t extent,
   if (end < begin) end = begin;
 }
 
-// The range of rows and the range of columns of a tile that are inside of the
-// buffer.
+// The rows and the columns of a tile whose accesses are inside of the buffer.
 struct ClipWindow {
   int64_t row_begin, row_end, column_begin, column_end;
 
   int64_t rows() const { return row_end - row_begin; }
   int64_t columns() const { return column_end - column_begin; }
   bool empty() const { return rows() <= 0 || columns() <= 0; }
-  // Narrows the window to the part where an index is inside its extent. The
-  // index may change with the rows or with the columns of the tile, but not
-  // with both.
+  // Removes from the window the rows or columns for which an index is outside
+  // of its extent. The index may change with the rows or with the columns of
+  // the tile, but not with both.
   void Clip(int64_t base, int64_t row_step, int64_t column_step,
             int64_t extent) {
     if (row_step != 0) {

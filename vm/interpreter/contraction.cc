@@ -10,11 +10,11 @@
 namespace ember::vm {
 namespace {
 
-// Number of panels that are computed between two checks of the interrupt. With
-// the largest blocks this takes about a hundred microseconds.
+// Number of panels of B whose products are computed between two checks of the
+// interrupt. With the largest blocks this takes about a hundred microseconds.
 constexpr int64_t kPanelsPerQuestion = 8;
 
-// Number of elements of the padded copy that are copied in one piece.
+// Number of elements in one piece of the work that makes the padded copy of A.
 constexpr int64_t kPadPiece = 32 * 1024;
 
 bool ShouldStop(const StripContext& context) {
@@ -106,8 +106,8 @@ void Contraction::RunRows(Work work, int64_t begin, int64_t end) const {
 
 void Contraction::Multiply(Work& work, int64_t batch, int64_t begin,
                            int64_t end) const {
-  // The rows are split into blocks of nearly equal size. Each block consists of
-  // whole register blocks.
+  // The rows of C are split into blocks of nearly equal size, each of which
+  // consists of whole register blocks.
   const int64_t blocks = DivideRoundingUp(end - begin, block_m_);
   int64_t step = DivideRoundingUp(end - begin, blocks);
   step = RoundUp(step, micro_->rows);
@@ -151,8 +151,8 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
   t.a_stride = a_in_place_ ? a_stride_m_ : a_stride_;
   t.b_stride = panel_width_;
   t.c_stride = c_stride_m_;
-  int64_t summed = 0;  // number of blocks of K that were added since the last
-                       // carry to the totals
+  int64_t summed = 0;  // number of blocks of K whose products were added to C
+                       // since its sums were last carried to the totals
   for (int64_t k0 = 0; k0 < k_; k0 += block_k_) {
     const int64_t depth = std::min(k_ - k0, block_k_);
     const char* left = a;
@@ -175,15 +175,16 @@ void Contraction::MultiplyBlock(Work& work, int64_t batch, int64_t begin,
           micro_->run[columns <= micro_->vector_elements ? 0 : 1];
       t.b = b + (k0 * panels_ + panel * depth) * panel_width_ * size_;
       t.columns = columns;
-      // The rows are split into register blocks of nearly equal height, because
-      // a last block of few rows would take almost as long as a full one.
+      // The block's rows are split into register blocks (rows whose sums are in
+      // registers) of nearly equal height, because a last block of few rows
+      // would take almost as long as a full one.
       const int64_t rows = end - begin;
       const int64_t blocks = DivideRoundingUp(rows, micro_->rows);
       for (int64_t block = 0, m = 0, height; block < blocks;
            ++block, m += height) {
         height = rows / blocks + (block < rows % blocks);
-        // One register block prefetches the next panel of B while it computes
-        // with data that is in the cache already.
+        // One register block of each panel prefetches the next panel of B,
+        // while it computes with data that is in the cache already.
         t.next =
             block == std::min<int64_t>(1, blocks - 1)
                 ? static_cast<const char*>(t.b) + depth * panel_width_ * size_

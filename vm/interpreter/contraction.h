@@ -38,10 +38,11 @@ namespace ember::vm {
 // [outer batch, M, inner batch, N]. Axes of extent 1 are in none of the lists.
 struct ContractionAxes {
   std::vector<int> outer_batch, m, inner_batch, n, k;
-  tensor::Register a = 0;  // registers of the two factors of the product
+  tensor::Register a = 0;  // registers of the stage that hold the two factors
+                           // of the product
   tensor::Register b = 0;
-  // Number of the first spatial axis that cannot be an M axis; axes before it
-  // may be M axes.
+  // Number of the first spatial axis that cannot be an M axis. Rows of the
+  // stage may be formed only from axes before it.
   int first_n = 0;
 };
 
@@ -50,8 +51,8 @@ struct ContractionAxes {
 std::optional<ContractionAxes> RecogniseContraction(
     const StageAnalysis& analysis);
 
-// Additional buffers that the contraction uses. Their numbers follow those of
-// the dispatch's buffers.
+// Buffers that the contraction uses in addition to those of the dispatch. Their
+// numbers follow the numbers of the dispatch's buffers.
 enum ContractionBuffer {
   kPackedA,
   kPackedB,
@@ -64,8 +65,8 @@ class Contraction {
  public:
   // Plans the contraction. `analysis` is used only during the call.
   // may_copy(buffer) returns true if the buffer's contents are complete before
-  // any row runs, so that the contraction may pad A in a copy that is made
-  // beforehand.
+  // any row runs, so that the contraction may read A from a padded copy that is
+  // made beforehand.
   static StatusOr<Contraction> Make(const StageAnalysis& analysis,
                                     const ContractionAxes& axes,
                                     const std::function<bool(int)>& may_copy);
@@ -76,15 +77,16 @@ class Contraction {
   int64_t n() const { return n_; }
   int64_t k() const { return k_; }
   int micro_rows() const { return micro_->rows; }
-  // Returns the number of rows that one run should have, so that reading all of
-  // B pays off.
+  // Returns the number of rows of C that one chunk should compute, so that
+  // reading all of B for them pays off.
   int64_t wanted_rows() const { return block_m_; }
   int64_t packed_b_bytes() const { return packed_b_bytes_; }
-  // Returns the number of independent pieces in which B is packed. All pieces
-  // are packed before any rows run.
+  // Returns the number of independent pieces of work in which B is packed. All
+  // pieces are packed before any rows are computed.
   int64_t pack_pieces() const { return b_batch_ * panels_; }
-  // Returns the number of bytes of the padded copy of A's memory; 0: there is
-  // no such copy. The copy is made in independent pieces before any rows run.
+  // Returns the number of bytes of the padded copy of A's memory; 0: A is not
+  // read from a copy. The copy is made in independent pieces before any rows
+  // are computed.
   int64_t padded_bytes() const { return padded_bytes_; }
   int64_t pad_pieces() const;
   // Returns the number of bytes of scratch memory per worker, including the
@@ -94,9 +96,8 @@ class Contraction {
   double cost() const;  // Returns an estimate of the time of the whole
                         // contraction in nanoseconds.
 
-  // The state of one call. context.buffers has kContractionBuffers spare
-  // entries behind the buffers of the dispatch, which the functions below
-  // overwrite.
+  // The memory of one call. context.buffers has kContractionBuffers unused
+  // entries behind the buffers of the dispatch, which the functions below set.
   struct Work {
     StripContext context;
     char** buffers = nullptr;  // the same array as context.buffers, but
@@ -128,8 +129,8 @@ class Contraction {
   void Multiply(Work& work, int64_t batch, int64_t begin, int64_t end) const;
   void MultiplyBlock(Work& work, int64_t batch, int64_t begin,
                      int64_t end) const;
-  // Calls `kernel`, one of the kernels of long sums, for `rows` rows of the
-  // block of C and its totals.
+  // Calls a kernel of long sums (carry_sum or finish_sum) for `rows` rows of
+  // the block of C and its totals.
   void RunTotals(TileKernel kernel, char* c, int64_t rows) const;
   int64_t block_c_bytes() const {
     return direct_ ? 0 : block_m_ * c_stride_m_ * size_;
@@ -146,21 +147,23 @@ class Contraction {
   int64_t outer_batch_ = 1, inner_batch_ = 1, m_ = 1, n_ = 1, k_ = 1;
   struct BatchAxis {
     int64_t extent;
-    int64_t b_stride;  // distance in B between neighbouring points of this
-                       // batch axis, in batch points of B
-    // distance in C between neighbouring points of this axis in elements, if
-    // results are stored directly to the buffer
+    int64_t b_stride;  // distance between neighbouring points of this batch
+                       // axis in packed B, in units of one batch point of B
+    // distance in C between neighbouring points of this axis, in elements; used
+    // if results are stored directly to the buffer
     int64_t c_stride;
-    // distance in A between neighbouring points of this axis in elements, if A
-    // is read in place
+    // distance in A between neighbouring points of this axis, in elements; used
+    // if A is read in place
     int64_t a_stride;
   };
   std::vector<BatchAxis> batch_axes_;
   int64_t b_batch_ = 1;
-  int64_t block_k_ = 0;   // depth of a block of K; the last block may be
-                          // smaller
-  int64_t block_m_ = 0;   // number of rows of A in a block
-  int64_t a_stride_ = 0;  // distance between rows of a block of A in elements
+  int64_t block_k_ = 0;   // number of steps along K in one block of K; the last
+                          // block may be smaller
+  int64_t block_m_ = 0;   // number of rows of A that are packed and multiplied
+                          // as one block
+  int64_t a_stride_ = 0;  // distance in elements between the rows of a packed
+                          // block of A
   int64_t panel_width_ = 0;
   int64_t panels_ = 0;
   int64_t packed_b_bytes_ = 0;
@@ -180,8 +183,7 @@ class Contraction {
   bool carries_ = false;
   int c_buffer_ = 0;
   int64_t c_constant_ = 0, c_stride_m_ = 0;
-  // number of contiguous elements in each part of the memory that is copied to
-  // the padded copy
+  // number of elements of A's buffer that lie inside of the padded copy
   int64_t padded_inside_ = 1;
   DType pad_type_ = DType::kF32;
   uint64_t pad_default_ = 0;

@@ -15,14 +15,14 @@ using tensor::Register;
 
 namespace {
 
-// Target depth of a block of K. With this depth one panel of B fills about two
-// thirds of a 48 KiB L1 cache.
+// Target depth (number of steps along K) of a block of K. With this depth one
+// panel of B fills about two thirds of a 48 KiB L1 cache.
 constexpr int64_t kBlockK = 256;
 // Number of rows of a block of A. With a depth of kBlockK they take 128 KiB of
 // the L2 cache. While a block is multiplied, all of B is read from the L2 or L3
 // cache; with more rows per block B is read less often.
 constexpr int64_t kBlockM = 126;
-// If A has at most this many rows, they form one block.
+// If A has at most this many rows, all of them form one block.
 constexpr int64_t kMaxBlockM = 224;
 
 // Largest value of m, n and k, and of those products of two of them that are
@@ -56,8 +56,8 @@ bool IsContractionType(DType type) {
   return IsFloat(type) || type == DType::kI32 || type == DType::kU32;
 }
 
-// Sets the coefficients of the axes to the strides of their row-major flat
-// index, multiplied by `unit`.
+// Sets the form's coefficients of the axes such that the form is `unit` times
+// the axes' row-major flat index.
 void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
                   int64_t unit, Affine& form) {
   for (size_t i = axes.size(); i-- > 0;) {
@@ -66,13 +66,13 @@ void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
   }
 }
 
-// Returns the factor s if `form` is s times the flat index of the axes; -1 if
-// it is not.
+// Returns the factor s if the form is s times the row-major flat index of the
+// axes; -1 if it is not.
 int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
                    const Affine& form) {
   if (axes.empty()) return 0;
-  // The expected coefficients are multiplied from axis to axis, so every
-  // product equals a coefficient of the form and cannot overflow.
+  // Multiplying `expected` cannot overflow: each product is compared with a
+  // coefficient of the form before it is multiplied again.
   int64_t expected = form.coefficients[axes.back()];
   for (size_t i = axes.size(); i-- > 0;) {
     if (form.coefficients[axes[i]] != expected) return -1;
@@ -81,8 +81,8 @@ int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
   return form.coefficients[axes.back()];
 }
 
-// Returns the number of points of the batch axes on which B depends. B is
-// packed once for each of them.
+// Returns the number of points of those batch axes on which B depends. B is
+// packed once for each of these points.
 int64_t BatchesOfB(const StageAnalysis& analysis, const ContractionAxes& axes) {
   int64_t batches = 1;
   for (const std::vector<int>* list : {&axes.outer_batch, &axes.inner_batch}) {
@@ -116,8 +116,8 @@ std::optional<ContractionAxes> RecogniseContraction(
   if (last < 0 || varies(axes.a, last) == varies(axes.b, last))
     return std::nullopt;
   if (varies(axes.a, last)) std::swap(axes.a, axes.b);
-  // The roles are assigned from the last axis backwards: N, inner batch, M; the
-  // remaining axes are outer batch.
+  // The roles of axes are assigned from the last spatial axis backwards: first
+  // N axes, then inner batch, then M; the remaining axes are outer batch.
   int part = 0;
   axes.first_n = analysis.spatial_count;
   for (int i = last; i >= 0; --i) {
@@ -151,9 +151,9 @@ std::optional<ContractionAxes> RecogniseContraction(
   return axes;
 }
 
-// Replaces the only load of A that has guards by a load from a padded copy. In
-// the copy the windows of a convolution need no checks, and their axes combine
-// to long rows.
+// Replaces the only load of A that has guards (checks for padding) by a load
+// from a padded copy of its buffer. Loads from the copy need no checks, so the
+// axes of a convolution's windows combine to long rows.
 Status Contraction::PlanPadding(StageAnalysis& analysis,
                                 const ContractionAxes& axes,
                                 const std::function<bool(int)>& may_copy) {
@@ -181,8 +181,8 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
     return OkStatus();
   }
 
-  // In guarded dimensions the copy has the range of the index, and in all other
-  // dimensions the whole extent.
+  // In dimensions with a guard the copy has the range of the index, which
+  // includes padding. In all other dimensions it has the whole extent.
   const std::vector<int64_t>& extents =
       analysis.header->extents[guarded->buffer];
   const size_t rank = extents.size();
@@ -202,8 +202,9 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
                                        : analysis.ValueOf(operand).range;
     ranges[d] = {0, extents[d] - 1};
     if (!asked.Within(ranges[d])) ranges[d] = asked;
-    // The range is checked before anything is computed from it. No copy is made
-    // if the range is completely outside of the buffer.
+    // The range is checked before sizes are computed from it. No copy is made
+    // if the range is completely outside of the buffer, or if the copy would be
+    // too large.
     const int64_t width =
         std::max<int64_t>(ranges[d].high - ranges[d].low + 1, 1);
     if (ranges[d].low >= extents[d] || ranges[d].high < 0 ||
@@ -219,8 +220,8 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
       size / 4 > points)
     return OkStatus();
 
-  StageAnalysis dims;  // describes the copying: its axes are the dimensions of
-                       // the copy
+  StageAnalysis dims;  // an analysis that describes the copying; its axes are
+                       // the dimensions of the copy
   dims.dispatch = analysis.dispatch;
   dims.header = analysis.header;
   dims.number = analysis.number;
@@ -231,8 +232,9 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
   int64_t from_stride = 1, to_stride = 1;
   dims.axes.resize(rank);
   for (size_t d = rank; d-- > 0;) {
-    // The copying strip program moves only elements inside of the buffer; those
-    // outside keep the default value.
+    // The strip program that makes the copy moves only elements inside of the
+    // buffer. Elements outside keep the default value, with which the copy is
+    // filled before.
     const tensor::Interval range = ranges[d], inside{0, extents[d] - 1};
     const int64_t first = std::max(range.low, inside.low);
     const int64_t last = std::min(range.high, inside.high);
@@ -281,9 +283,9 @@ bool Contraction::FillPadding(char* padded, const Interrupt* interrupt) const {
   return true;
 }
 
-// Splits K into blocks of nearly equal depth. A run, which is a group of K axes
-// that are contiguous in memory, is either in one block or is divided into
-// equal parts.
+// Chooses the depth of blocks of K, so that they are nearly equal. K axes of A
+// that are contiguous in memory form a run: a block consists of whole runs, or
+// a run is divided into equal blocks.
 void Contraction::ChooseBlocks(const StageAnalysis& analysis,
                                const ContractionAxes& axes) {
   StripSpec spec;
@@ -310,8 +312,8 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis,
     block_k_ =
         std::min(RoundUp(DivideRoundingUp(k_, blocks), run), most / run * run);
   }
-  // `+ 64 / size_`: 64 bytes are added to the row stride, because rows whose
-  // distance is a power of two would share few sets of the cache.
+  // The row stride of packed A is 64 bytes larger than a row, because rows
+  // whose distance is a power of two would share few sets of the cache.
   a_stride_ = block_k_ + 64 / size_;
   a_stride_ = (a_stride_ + 7) / 8 * 8;
 }
@@ -326,8 +328,8 @@ void Contraction::FindPlainA(const StageAnalysis& analysis,
   a_stride_m_ = FlatStride(analysis, axes.m, access.offset);
   if (FlatStride(analysis, axes.k, access.offset) != 1 || a_stride_m_ < 0)
     return;
-  // A is packed if the distance of its rows is a multiple of 2 KiB, because
-  // such rows share a few sets of the L1 cache.
+  // A is packed, and not read in place, if the distance of its rows is a
+  // multiple of 2 KiB, because such rows share a few sets of the L1 cache.
   if (a_stride_m_ * size_ % 2048 == 0) return;
   a_in_place_ = true;
   a_buffer_ = access.buffer;
@@ -365,8 +367,8 @@ StatusOr<Contraction> Contraction::Make(
   c.panel_width_ = kMicroVectors * c.micro_->vector_elements;
   c.panels_ = DivideRoundingUp(c.n_, c.panel_width_);
 
-  // The list of all batch axes; the loop below computes the steps of B and C
-  // along them.
+  // All batch axes, the outer ones first. The loop below computes the distances
+  // in B and C along each of them.
   std::vector<int> batch = axes.outer_batch;
   batch.insert(batch.end(), axes.inner_batch.begin(), axes.inner_batch.end());
   const Access& store = analysis.stores[0];

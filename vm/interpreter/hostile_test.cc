@@ -57,7 +57,8 @@ TEST(HostileTest, IndicesThatWrapAreOutside) {
 }
 
 TEST(HostileTest, IndicesThatWrapBackInside) {
-  // The number of elements, 4 * 2^62, is 0 modulo 2^64.
+  // The index wraps: the factor 4 * 2^62 is 0 modulo 2^64, so every index is
+  // inside of the buffer again.
   ExpectMatchesDefinition(
       R"(dispatch @d(%x: f32[8]) -> (%y: f32[8, 2]) {
         %y[i, j] = pad(%x[(i * 4611686018427387904) * 4 + i + j], 7.0)
@@ -75,8 +76,9 @@ TEST(HostileTest, BuffersWithoutElementsHaveHugeStrides) {
       })");
 }
 
-// A sum over no points must not evaluate its values, wherever they load from.
-// Its result, 0, is stored nevertheless, and only to its own element.
+// A sum over no points must not evaluate its values, even if they would load
+// from outside of the buffers. Its result, 0, is stored nevertheless, and only
+// to its own element.
 TEST(HostileTest, SumsOfNothing) {
   ExpectMatchesDefinition(
       R"(dispatch @d(%x: f32[0], %z: f32[3]) -> (%y: f32[4]) {
@@ -267,14 +269,14 @@ TEST(HostileTest, PlansAreCharged) {
 // thousand points, so the interrupt must be checked in between.
 TEST(HostileTest, AnInterruptEndsPointsOfManyInstructions) {
   for (const bool sums : {false, true}) {
-    // The interrupt is checked after a number of points, and the 4096 points of
-    // this dispatch are too few for a check. Instructions must count as well;
-    // otherwise the first check would come after the last result.
+    // The interrupt is checked each time a number of points has been computed,
+    // and this dispatch has too few points (4096) for one check. Its many
+    // instructions must count as well; otherwise the run could not be stopped.
     std::string text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[64]) {
       for (i < 64)" + std::string(sums ? "" : ", k < 64") +
                        ") {\n";
-    // If `sums`, the stage is a reduction, and most of its points are the terms
-    // of the sum.
+    // The stage is a reduction if `sums`: most of its points are then terms of
+    // the sum, which must count, too.
     if (sums) {
       text = R"(dispatch @d(%x: f64[8]) -> (%y: f64[64]) {
         for (i < 64) fold (k < 64) {
@@ -345,15 +347,17 @@ std::string StridedConvolution(const std::string& stride,
   return (*Plan::Make(*dispatch, {}, {}))->Describe();
 }
 
-// A padded copy must not be made if copying takes more work than the few points
-// that would read it.
+// A convolution with a large stride reads few points of its input. It must not
+// get a padded copy, because copying would take more work than reading these
+// points.
 TEST(HostileTest, LittleIsReadOfNoPaddedCopy) {
   EXPECT_NE(StridedConvolution("2", "100").find("padded"), std::string::npos);
   EXPECT_EQ(StridedConvolution("100", "2").find("padded"), std::string::npos)
       << StridedConvolution("100", "2");
 }
 
-// Runs one case twice at tier 0 and compares the results with the definition.
+// Runs the hostile case of a seed twice at tier 0, and compares the results
+// with those of the definition.
 void ExpectHostileCase(uint64_t seed) {
   const tensor::HostileCase hostile = tensor::MakeHostileCase(seed);
   const tensor::Dispatch& dispatch = hostile.random.dispatch;
@@ -374,8 +378,8 @@ void ExpectHostileCase(uint64_t seed) {
   std::vector<std::vector<uint8_t>> expected = hostile.random.MakeBuffers();
   const Status defined = tensor::Evaluate(dispatch, hostile.random.parameters,
                                           tensor::Pointers(expected), {});
-  // Making the plan may already fail because of an access out of bounds, even
-  // if no result depends on this access.
+  // Making the plan may fail for two reasons: an access out of bounds, for
+  // which the definition fails, too, or lack of memory.
   if (!plan.ok()) {
     EXPECT_TRUE(!defined.ok() ||
                 plan.status().code() == StatusCode::kResourceExhausted)

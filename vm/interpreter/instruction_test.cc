@@ -121,7 +121,7 @@ double LargestError(const std::string& function, double (*exact)(double),
   std::vector<float> x(kCount), y(kCount);
   for (int64_t i = 0; i < kCount; ++i) {
     const uint32_t bits =
-        // The step is odd, so that all exponents are reached.
+        // The step between bit patterns is odd, so that all exponents occur.
         static_cast<uint32_t>(i * 4093 + 7);
     std::memcpy(&x[i], &bits, 4);
     if (!(std::fabs(x[i]) <= limit))

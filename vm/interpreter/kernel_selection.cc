@@ -46,8 +46,8 @@ TileKernelTable MakeHostKernels() {
 
 struct TypeRow {
   ComputeType compute;
-  int8_t narrow;  // NarrowType to which results are wrapped or rounded; -1:
-                  // none
+  int8_t narrow;  // narrow type (NarrowType) to which results are wrapped or
+                  // rounded; -1: none
 };
 
 constexpr TypeRow kTypes[] = {
@@ -84,8 +84,9 @@ KernelSteps SelectCast(DType from, DType to) {
   }
   steps.Add(table.cast[source.compute][target.compute]);
   if (target.narrow >= 0) {
-    if (IsFloat(from)) {  // The cast from float to integer saturates, so the
-                          // result needs a clamp to the narrow type.
+    // The cast from float to i32 saturates at the limits of i32. The result
+    // must saturate at those of the narrow type, so it is clamped.
+    if (IsFloat(from)) {
       const int bits = DTypeByteSize(to) * 8;
       if (IsSigned(to)) {
         steps.Add(table.clamp, -(int64_t{1} << (bits - 1)),

@@ -15,7 +15,8 @@ namespace ember::vm {
 const TileKernelTable& HostKernels();
 
 ComputeType ComputeTypeOf(DType type);
-// Returns the number of bytes of one element of a tile.
+// Returns the number of bytes of one element of the type in a tile, where it
+// has its compute type.
 int TileElementSize(ComputeType type);
 inline int TileElementSize(DType type) {
   return TileElementSize(ComputeTypeOf(type));
@@ -24,9 +25,9 @@ inline int TileElementSize(DType type) {
 // without a copy.
 bool IsUsableInPlace(DType type);
 
-// A kernel and its immediate operands. The first step of a list computes the
-// destination from the operands; each further step changes the destination in
-// place.
+// A kernel and its immediate operands. An instruction is executed by a list of
+// steps: the first step computes the destination from the operands, and each
+// further step changes the destination in place.
 struct KernelStep {
   TileKernel kernel = nullptr;
   int64_t immediate[2] = {0, 0};
@@ -52,7 +53,8 @@ TileKernel NarrowingKernel(DType type);
 // combiner.
 TileKernel CombineKernel(tensor::Combiner combiner, DType type);
 
-// Returns the result of a reduction over no points, as a tile element.
+// Returns the result of a reduction over no points (such as 0 for a sum), as an
+// element of a tile.
 uint64_t ReductionIdentity(tensor::Combiner combiner, DType type);
 uint64_t ConstantTile(uint64_t bits, DType type);
 

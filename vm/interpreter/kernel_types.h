@@ -33,12 +33,12 @@ struct TileOperand {
   char* data;
   int64_t row_stride;  // distance in bytes between neighbouring rows of the
                        // tile
-  // Distance between columns in elements. Arithmetic kernels accept only 1 and
-  // 0 (all columns have the same value).
+  // Distance between neighbouring columns in elements. Arithmetic kernels
+  // accept only 1 and 0 (all columns have the same value).
   int64_t column_stride;
 };
 
-// The first index outside of its extent that a kernel found.
+// The index outside of its extent that a kernel found first, if it found one.
 struct TileIndexFailure {
   int64_t index;
   bool found;
@@ -61,7 +61,8 @@ using TileKernel = void (*)(const TileArguments&);
 // the default value, and a scatter skips the element.
 inline constexpr int64_t kOutside = INT64_MIN;
 
-// The types to which a result must be wrapped or rounded after an instruction.
+// The types that are narrower than their compute type. A result of such a type
+// is wrapped or rounded after each instruction.
 enum NarrowType : uint8_t {
   kNarrowI8,
   kNarrowI16,
@@ -83,7 +84,7 @@ struct MicroArguments {
   int64_t a_stride;
   const void* b;
   int64_t b_stride;
-  // The panel behind b, which has the same size. The kernel prefetches it while
+  // The next panel of B, of the same size as b. The kernel prefetches it while
   // it computes.
   const void* next;
   void* c;
@@ -100,15 +101,16 @@ inline constexpr int kMicroVectors = 2;
 
 struct MicroKernels {
   int rows;             // largest number of rows m of a kernel
-  int vector_elements;  // number of columns of a vector register
-  // the kernels, by [vectors - 1][m - 1]
+  int vector_elements;  // number of elements of a vector register, each of
+                        // which is one column of C
+  // the kernels, by [number of vectors of columns - 1][number of rows - 1]
   MicroKernel run[kMicroVectors][kMaxMicroRows];
 };
 
-// Arguments of several reduction steps at once: destination[r, c] is combined
-// with the taps in order. A tap is an element a[r, c], or a product a[r, c] *
-// b[r, c]. `a` and `b` have the strides of all taps and the data of the last
-// one.
+// Arguments of a kernel that executes several reduction steps (taps) at once:
+// it combines destination[r, c] with the taps in order. A tap is an element
+// a[r, c], or a product a[r, c] * b[r, c]. All taps have the strides of `a` and
+// `b`, but addresses of their own.
 inline constexpr int kMaxTaps = 9;
 struct TapArguments {
   int64_t rows;
@@ -134,9 +136,9 @@ struct ProductKernels {
   TapKernel multiply_add_taps[2];
 };
 
-// number of entries for opcodes, at least tensor::kOpcodeCount
+// number of entries of the table for opcodes, at least tensor::kOpcodeCount
 inline constexpr int kOpcodeCapacity = 80;
-// number of entries for dtypes, at least ember::kDTypeCount
+// number of entries of the table for dtypes, at least ember::kDTypeCount
 inline constexpr int kDTypeCapacity = 16;
 
 // Table of all kernels. It is filled in when it is first used: the function for
@@ -152,12 +154,12 @@ struct TileKernelTable {
   TileKernel select[kComputeTypeCount];
   // kernels of casts between compute types: [from][to]
   TileKernel cast[kComputeTypeCount][kComputeTypeCount];
-  // Kernels that cast to f32 with the last bit set if any bit was lost (round
-  // to odd), for values that are then rounded to a narrow float. The entry for
-  // f32 is null.
+  // Kernels that cast to f32 and round to odd: the last bit is set if any bit
+  // was lost. A value that is then rounded to a narrow float is as exact as
+  // after one rounding. The entry for f32 is null.
   TileKernel cast_odd[kComputeTypeCount];
-  // Kernels that convert narrow floats, held as f32, to their bits as i32. The
-  // next entries convert back.
+  // Kernels that convert narrow floats, held as f32, to their bits as i32;
+  // float_from_bits has the kernels that convert back.
   TileKernel float_bits[kNarrowTypeCount];
   TileKernel float_from_bits[kNarrowTypeCount];
   TileKernel narrow[kNarrowTypeCount];  // kernels that wrap or round a tile to
@@ -173,22 +175,23 @@ struct TileKernelTable {
       // immediate[1] + column * immediate[2]
       iota;
   // Kernels of gathers, by log2 of the element size: a = memory, b = offsets in
-  // elements, c = value for kOutside. The offset of column i is increased by i
-  // * immediate[0] elements.
+  // elements, c = value for kOutside. They add i * immediate[0] elements to the
+  // offset of column i.
   TileKernel gather[4];
-  // Kernels that add an index to offsets. [0] records a failure for an index
-  // out of range, [1] sets the offset to kOutside; see move_kernels.h.
+  // Kernels that add an index, multiplied by a stride, to the offsets of a
+  // tile. If the index is out of range, [0] records a failure, and [1] sets the
+  // offset to kOutside; see move_kernels.h.
   TileKernel accumulate_index[2];
   // Kernels of reductions along rows, by combiner - 1: destination[r] =
   // combine(destination[r], all columns of a[r]).
   TileKernel reduce_rows[4][kComputeTypeCount];
-  // kernels of several reduction steps for f32, by combiner - 1; null for
-  // products
+  // kernels that execute several reduction steps at once for f32, by combiner -
+  // 1; null for products
   TapKernel combine_taps[4];
   // Kernels of long sums (tensor/sum_error.h), for f32 and f64. carry_sum adds
-  // the destination to the compensated total, whose sum is a and whose rest is
-  // b, and sets the destination to 0. finish_sum sets the destination to the
-  // whole sum.
+  // the destination to a compensated total, of which operand a is the sum and
+  // operand b the rest, and sets the destination to 0. finish_sum sets the
+  // destination to the whole sum.
   TileKernel carry_sum[2];
   TileKernel finish_sum[2];
   ProductKernels products;

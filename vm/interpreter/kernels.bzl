@@ -2,8 +2,8 @@
 
 load("//bazel:ember.bzl", "ember_cc_library")
 
-# errno and floating-point traps are not part of the semantics, and respecting them would prevent
-# vectorisation.
+# Flags for all kernel files. errno and floating-point traps are not part of the semantics, and
+# respecting them would prevent vectorisation.
 _COPTS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]
 
 def kernel_library(name, table, copts = [], micro_rows = 4, vector_bytes = 16):

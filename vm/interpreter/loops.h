@@ -36,8 +36,8 @@ bool IsDense(const TileOperand& operand, int64_t columns) {
              : operand.row_stride == 0;
 }
 
-// Makes the function object that a loop applies to each element. If the
-// function has state, it is made from the tile's arguments.
+// Makes the function object that a loop applies to each element. An object with
+// state is made from the tile's arguments, such as immediate operands.
 template <typename Function>
 inline Function MakeFunction([[maybe_unused]] const TileArguments& t) {
   if constexpr (std::is_empty_v<Function>)
@@ -48,9 +48,10 @@ inline Function MakeFunction([[maybe_unused]] const TileArguments& t) {
 
 #ifdef __OPTIMIZE_SIZE__
 
-// The types of the innermost loops in builds for size (-Os): the code of an
-// instruction is only such a loop, which handles all kinds of operands. All
-// instructions share the loops over rows. Steps are in bytes.
+// The types of the innermost loops in builds for size (-Os). Each instruction
+// has only such a loop over the elements of a row, which accepts all strides;
+// all instructions share the loops over rows. Steps between elements are in
+// bytes.
 using UnaryRow = void (*)(char* d, intptr_t d_step, const char* a,
                           intptr_t a_step, intptr_t count,
                           const TileArguments& t);
@@ -87,9 +88,9 @@ void BinaryRowOf(char* d, intptr_t d_step, const char* a, intptr_t a_step,
   const bool is_transpose = t.rows > 1 && t.a.row_stride == a_size &&
                             t.a.column_stride != 0 && t.a.column_stride != 1;
   if (is_transpose) {
-    // If memory is read transposed, the outer loop runs over the columns, so
-    // that memory is read contiguously; the tile that is written to is in the
-    // cache.
+    // If the operand is read transposed, the outer loop runs over the columns,
+    // so that its memory is read contiguously. The destination tile, which is
+    // then written in steps, is in the cache.
     for (intptr_t i = 0; i < columns; ++i) {
       row(t.destination.data + i * d_step,
           static_cast<intptr_t>(t.destination.row_stride),

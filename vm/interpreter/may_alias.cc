@@ -14,7 +14,8 @@ using tensor::Stage;
 
 namespace {
 
-// True if the two extents are equal for all values of the parameters.
+// True if the two extents are known to be equal for all values of the
+// parameters.
 bool SameExtent(const Dispatch& dispatch, Register a, Register b) {
   if (a == b) return true;
   const Instruction& x = dispatch.instructions[a];
@@ -23,7 +24,8 @@ bool SameExtent(const Dispatch& dispatch, Register a, Register b) {
          x.immediate == y.immediate;
 }
 
-// True if each index d is the stage's axis d.
+// True if the index of each dimension d is the stage's axis d, so that a point
+// accesses its own position.
 bool IsIdentity(const Dispatch& dispatch, const Register* indices,
                 size_t rank) {
   for (size_t d = 0; d < rank; ++d) {
@@ -33,8 +35,8 @@ bool IsIdentity(const Dispatch& dispatch, const Register* indices,
   return true;
 }
 
-// True if each axis d of the stage runs over the whole dimension d of the
-// buffer.
+// True if for each dimension d of the buffer the stage's axis d runs over the
+// whole dimension.
 bool CoversBuffer(const Dispatch& dispatch, const Stage& stage,
                   const tensor::Buffer& buffer) {
   const size_t spatial = stage.spatial.size();
@@ -69,10 +71,10 @@ Reads ReadsOf(const Dispatch& dispatch, const Stage& stage, uint32_t buffer) {
 
 namespace {
 
-// True if the input is only read by stages that copy its elements to the same
+// True if the only stages that read the input copy its elements to the same
 // positions of the output, and if each element of the output is stored once and
-// not read. Then a stage that copies has nothing to do if both are the same
-// memory, and the other stages write the other elements.
+// not read. If both are the same memory, the copying stages then have nothing
+// to do, and the others write only the elements that are not copied.
 bool OnlyCopiesItself(const Dispatch& dispatch, uint32_t input,
                       uint32_t output) {
   std::vector<const Stage*> writers;
@@ -112,9 +114,9 @@ bool MayAlias(const Dispatch& dispatch, int input, int output) {
     for (const tensor::Store& store : stage.stores) {
       if (store.buffer != static_cast<uint32_t>(output)) continue;
       writes = true;
-      // The stage must have a single store, which assigns to the point's own
-      // position. If it reads the input, it must not be a reduction, because a
-      // reduction may accumulate in its result's memory while it still reads.
+      // The only store of a stage that writes the output must assign to the
+      // point's own position. A reduction that reads the input may not write
+      // the output, because it may accumulate there while it still reads.
       if (reads != Reads::kNone && !stage.reduction.empty()) return false;
       if (written || stage.stores.size() != 1 ||
           store.update != tensor::Update::kAssign ||
@@ -125,8 +127,9 @@ bool MayAlias(const Dispatch& dispatch, int input, int output) {
     }
     if (reads == Reads::kIdentity) {
       if (written) return false;
-      // A stage before the one that writes may run row by row together with it,
-      // so it must only read its own rows.
+      // An earlier stage that reads the input may run row by row together with
+      // the stage that writes the output, so it must read only the elements of
+      // its own row.
       if (!CoversBuffer(dispatch, stage, from)) return false;
     }
     written |= writes;

@@ -14,7 +14,8 @@
 namespace ember::vm {
 namespace {
 
-// Stores the columns of the result for a panel that is not full.
+// Stores one row of results to the columns of a panel that has fewer columns
+// than the kernel.
 template <typename T>
 __attribute__((noinline)) void StoreRow(T* to, const T* row,
                                         const MicroArguments& t) {
@@ -95,7 +96,9 @@ void SetMicroKernels(MicroKernels& kernels) {
   kernels.vector_elements = EMBER_VECTOR_BYTES / sizeof(T);
   SetRows<T, 2, EMBER_MICRO_ROWS>(kernels);
 #ifdef __OPTIMIZE_SIZE__
-  // Panels are always packed for two vectors, even if only one is used.
+  // In builds for size the kernels for two vectors are also used for one.
+  // Panels are always packed for two vectors, so the additional columns can be
+  // read.
   for (int m = 0; m < EMBER_MICRO_ROWS; ++m)
     kernels.run[0][m] = kernels.run[1][m];
 #else

@@ -16,7 +16,8 @@ namespace {  // NOLINT(google-build-namespaces)
 // f32. The conversion works on bits, so that the loops vectorise without
 // hardware conversions ---
 
-// Conversions of a float type that has fewer bits of exponent than f32.
+// Converts between a float type that has fewer bits of exponent than f32, in
+// memory, and f32, in tiles.
 template <DType type>
 struct SmallFloatFormat {
   static constexpr FloatFormat kFormat = FloatFormatOf(type);
@@ -51,7 +52,8 @@ struct SmallFloatFormat {
                    sign);
   }
 
-  // Returns the bits of a value that the narrow type can represent exactly.
+  // Converts an f32 that the narrow type can represent exactly to the bits of
+  // that type.
   static StorageType Store(float value) {
     const uint32_t bits = BitsOf(value);
     const uint32_t magnitude = bits & 0x7fffffffu;
@@ -63,7 +65,8 @@ struct SmallFloatFormat {
         ((bits >> (32 - kFormat.bits)) & kSign));
   }
 
-  // Rounds to the nearest value of the narrow type, ties to even.
+  // Rounds an f32 to the nearest value of the narrow type, ties to even. The
+  // result is an f32.
   static float Round(float value) {
     const uint32_t bits = BitsOf(value);
     const uint32_t magnitude = bits & 0x7fffffffu;
@@ -109,8 +112,8 @@ inline float RoundToOdd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
   if (back == value || value != value || (BitsOf(nearest) & 1u)) return nearest;
-  // True if the nearest f32 is above the value. The result is then the next f32
-  // toward the value, whose last bit is set.
+  // True if the f32 that is nearest to the value is above it. The result is
+  // then the next f32 toward the value, whose last bit is set.
   const bool down = back > value;
   uint32_t bits = BitsOf(nearest);
   if ((bits & 0x7fffffffu) == 0)
@@ -170,7 +173,8 @@ void LoadKernel(const TileArguments& t) {
   const int64_t stride = t.a.column_stride;
   if (t.rows > 1 && t.a.row_stride == static_cast<int64_t>(sizeof(Storage))) {
     // If memory is read transposed, the outer loop runs over the columns, so
-    // that memory is read contiguously; the tile is in the cache.
+    // that memory is read contiguously. The tile, which is then written in
+    // steps, is in the cache.
     for (int64_t i = 0; i < t.columns; ++i) {
       const Storage* a = Row<Storage>(t.a, 0) + i * stride;
       char* d = t.destination.data + i * static_cast<int64_t>(sizeof(Tile));
@@ -215,8 +219,9 @@ inline To CastValue(From value) {
   if constexpr (kIsBool<To>) {
     return value != From(0);
   } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
-    // Truncates and saturates. The limits of the integer type are powers of
-    // two, so they are exact as floats.
+    // Converts a float to an integer: truncates, and saturates at the limits of
+    // the integer type. The limits are powers of two, so they are exact as
+    // floats.
     constexpr int kBits = sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0);
     constexpr From kAbove =
         From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);
@@ -350,10 +355,10 @@ inline void IotaKernel(const TileArguments& t) {
   }
 }
 
-// Adds a * immediate[0] to the destination (the offsets), where a is the index,
-// if 0 <= a < immediate[1]. For another index the offset becomes kOutside
-// (padding) if kMark; otherwise the failure is recorded. b has the offsets so
-// far.
+// Adds one index of an access to the offsets of its elements: destination = b +
+// a * immediate[0], where b has the offsets so far and a the index, if 0 <= a <
+// immediate[1]. For an index out of range the offset becomes kOutside (padding)
+// if kMark; otherwise the failure is recorded.
 template <bool kMark>
 void AccumulateIndexKernel(const TileArguments& t) {
   const int64_t stride = t.immediate[0];
@@ -436,7 +441,8 @@ inline void SetMoveKernels(TileKernelTable& table) {
   SetFormat<PlainFormat<int64_t, int64_t>>(table, DType::kI64);
   SetFormat<PlainFormat<uint8_t, int32_t>>(table, DType::kU8);
   SetFormat<PlainFormat<uint16_t, int32_t>>(table, DType::kU16);
-  // The kernels of i32 are used for u32, whose tiles are only copied.
+  // u32 in memory uses the kernels of i32, because tiles of u32 are only
+  // copied.
   SetFormat<PlainFormat<int32_t, int32_t>>(table, DType::kU32);
   SetFormat<PlainFormat<int64_t, int64_t>>(table, DType::kU64);
   SetNarrowFormat<SmallFloatFormat<DType::kF16>>(table, DType::kF16,

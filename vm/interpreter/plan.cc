@@ -25,7 +25,8 @@ constexpr double kParallelNanoseconds = 30000;
 // chunks takes a small part of the time.
 constexpr double kChunkNanoseconds = 8000;
 
-// Number of bytes to pack below which the calling thread packs them alone.
+// Number of bytes of operands to pack below which the calling thread packs them
+// alone, because waking other threads takes longer.
 constexpr int64_t kParallelPackBytes = 256 * 1024;
 
 struct Worker {
@@ -69,7 +70,7 @@ class InterpreterPlan final : public Plan {
   PlanMemory memory_;
   PlanParts parts_;
   std::vector<Worker> workers_;
-  // interrupt that can stop the run; may be null
+  // interrupt of the runner, which can stop the run; may be null
   const Interrupt* interrupt_ = nullptr;
   std::mutex failure_mutex_;
   StripFailure failure_;
@@ -135,15 +136,15 @@ int64_t InterpreterPlan::ChunkRows(const Group& group, int workers) const {
   if (workers == 1) return group.most_rows;
   const double total = group.row_cost * static_cast<double>(group.rows);
   if (total < kParallelNanoseconds) return group.most_rows;
-  // There are a few chunks per worker, so that faster workers can run more of
-  // them.
+  // The group is split into a few chunks per worker, so that faster workers can
+  // run more of them.
   double most_chunks = total / kChunkNanoseconds;
   if (group.wanted_rows > 0) {
     most_chunks = static_cast<double>(group.rows) /
                   static_cast<double>(group.wanted_rows);
   }
-  // The bound is applied to the floating-point number, which may be too large
-  // for an integer.
+  // The number of chunks is limited before it is converted, because it may be
+  // too large for an integer.
   const auto most = static_cast<int64_t>(std::min(most_chunks, 4.0 * workers));
   const int64_t wanted = std::max<int64_t>(most / workers * workers, workers);
   int64_t rows = DivideRoundingUp(group.rows, wanted);
@@ -212,8 +213,8 @@ void InterpreterPlan::RunChunk(const Group& group, int64_t begin, int64_t end,
     if (chunk.zero)
       std::memset(memory, 0,
                   static_cast<size_t>(chunk.row_bytes * (end - begin)));
-    // The pointer is the address that the whole buffer would have; only the
-    // rows [begin, end), which are in memory, are accessed.
+    // The buffer's pointer is the address that its row 0 would have. Only the
+    // rows [begin, end) of the chunk are in memory, and only they are accessed.
     worker.buffers[chunk.buffer] = reinterpret_cast<char*>(
         reinterpret_cast<uintptr_t>(memory) -
         static_cast<uintptr_t>(begin * chunk.row_bytes));
@@ -245,8 +246,8 @@ void InterpreterPlan::Note(const StripFailure& failure) {
 
 Status InterpreterPlan::FailureStatus() const {
   return InvalidArgumentError(
-      // The message has the same form as that of kernels (FailedCheck in
-      // vm/runtime).
+      // The error has the same form as that of kernels (FailedCheck in
+      // vm/runtime), so that users see one form.
       Concat({"dispatch @", dispatch_.name, ": buffer %",
               dispatch_.buffers[failure_.buffer].name, ": expected index ",
               failure_.dimension, " in 0..", failure_.extent - 1, ", found ",

@@ -52,7 +52,8 @@ class PlanBuilder {
   Status AddGroup(const RowGroup& rows,
                   const std::vector<AnalyzedStage>& stages);
   Status AddStrips(const AnalyzedStage& stage, int prefix, Step& step);
-  // Notes the buffers of a stage that copies an input to an output.
+  // If the stage only copies an input to the same positions of an output, notes
+  // both buffers in the step.
   void NoteSelfCopy(const tensor::Stage& stage, Step& step) const;
   Status AddContraction(const AnalyzedStage& stage, int prefix, Group& group,
                         Step& step);
@@ -96,7 +97,8 @@ Status PlanBuilder::Build() {
     for (const ChunkBuffer& chunk : group.chunk_buffers)
       in_chunk[static_cast<size_t>(chunk.buffer)] = true;
   }
-  // A temporary that no group keeps in its chunks is completely in memory.
+  // A temporary that no group keeps chunk by chunk gets memory for all of its
+  // rows.
   for (size_t i = 0; i < dispatch_.buffers.size(); ++i) {
     const int buffer = static_cast<int>(i);
     if (dispatch_.buffers[i].kind != BufferKind::kTemporary) continue;
@@ -123,7 +125,7 @@ bool PlanBuilder::IsStoredByOneStage(int buffer) const {
   for (const StageAnalysis* const stage : stages_of_[buffer]) {
     if (const auto stored = stage->StoresAllOf(buffer)) return *stored;
   }
-  return true;  // The buffer is not used by any stage.
+  return true;  // No stage uses the buffer, so nothing has to be cleared.
 }
 
 bool PlanBuilder::ReadsOnlyConstants(const AnalyzedStage& stage,
@@ -256,17 +258,17 @@ void PlanBuilder::LayOutScratch(const RowGroup& rows,
     ChunkBuffer chunk;
     chunk.buffer = buffer;
     chunk.row_bytes = BytesOf(buffer) / group.rows;
-    // The rows of a chunk are not cleared only if one stage stores to all of
-    // them. It does not suffice that several stages together store to the whole
-    // buffer, because a chunk holds only some of the rows.
+    // The rows of a temporary in a chunk are cleared, unless one stage stores
+    // to all of them. Several stages that together store to the whole buffer do
+    // not suffice, because a chunk holds only some of the rows.
     chunk.zero = !IsStoredByOneStage(buffer);
     row_bytes += chunk.row_bytes;
     group.chunk_buffers.push_back(chunk);
   }
   int64_t most = group.rows;
   if (row_bytes > 0) most = std::min(most, options_.scratch_target / row_bytes);
-  // The number of rows of a chunk should be a multiple of a register block, or
-  // of whole inner axes.
+  // The preferred number of rows of a chunk is that of a contraction's register
+  // block or, without a contraction, that of whole inner axes.
   const Step& first = group.steps.front();
   for (const Step& step : group.steps) {
     if (!step.contraction || step.row_factor != 1) continue;
@@ -274,8 +276,9 @@ void PlanBuilder::LayOutScratch(const RowGroup& rows,
     group.wanted_rows = step.row_divisor * step.contraction->wanted_rows();
     break;
   }
-  // A chunk may have the wanted number of rows even if its temporaries exceed
-  // the scratch target, but at most eight times.
+  // A chunk may have the number of rows that the contraction wants even if its
+  // temporaries exceed the scratch target, but only up to eight times the
+  // target.
   if (row_bytes * group.wanted_rows <= 8 * options_.scratch_target) {
     most = std::max(most, std::min(group.rows, group.wanted_rows));
   }

@@ -31,47 +31,49 @@ struct Step {
   StripProgram program;
   std::optional<Contraction> contraction;
   // The buffers of a stage that copies an input to the same positions of an
-  // output (tensor/analysis/self_copy.h); -1 for other stages. If both are the
-  // same memory, the step is left out.
+  // output (tensor/analysis/self_copy.h); -1 for other stages. If the caller
+  // passes the same memory for both, the run skips the step.
   int copied_input = -1, copied_output = -1;
-  int64_t rest = 1;  // number of points of a strip program in one row of its
-                     // group
-  // The rows [begin, end) of the group correspond to the flat rows of the
-  // contraction from begin / row_divisor * row_factor on.
+  int64_t rest = 1;  // number of points of the stage's strip program in one row
+                     // of the group
+  // A contraction of the group computes its flat rows (points of outer batch
+  // and M axes) from begin / row_divisor * row_factor on, for the rows [begin,
+  // end) of the group.
   int64_t row_divisor = 1;
   int64_t row_factor = 1;
   char* packed_b = nullptr;
   char* padded_a = nullptr;
-  // true if operand B is constant, so that it stays packed between runs
+  // true if operand B is constant, so that its packed copy is kept between runs
   bool keeps_packed = false;
-  // has_padding: the padding of padded_a has been written. packed: B has been
-  // packed and is kept. The first run does this work.
+  // State that the first run sets. has_padding: the padding of padded_a has
+  // been written. packed: B has been packed and is kept. The first run does
+  // this work.
   bool has_padding = false;
   bool packed = false;
 };
 
-// A temporary of which only the rows of the current chunk are in memory.
+// A temporary buffer of which only the rows of the current chunk are in memory.
 struct ChunkBuffer {
   int buffer = 0;
   int64_t row_bytes = 0;
   int64_t scratch_offset = 0;
-  // True if the memory is cleared first, because not all elements are stored
-  // to.
+  // True if the chunk's rows are cleared before the stages run, because the
+  // stages do not store to all elements.
   bool zero = false;
 };
 
 // A group of stages that run together, row by row (row_groups.h).
 struct Group {
   int64_t rows = 0;
-  // True if stores may overlap, so that all rows must run in order in one
-  // chunk.
+  // True if stores of different rows may overlap, so that all rows must run in
+  // order in one chunk.
   bool ordered = false;
   std::vector<Step> steps;
   std::vector<ChunkBuffer> chunk_buffers;
   // Each chunk begins at a multiple of this number of rows.
   int64_t row_alignment = 1;
   int64_t preferred_rows =
-      // Chunks that are large enough have a multiple of this number of rows.
+      // Large chunks have a multiple of this number of rows.
       1;
   int64_t wanted_rows =
       // Smallest number of rows that a chunk should have: smaller chunks would
@@ -81,11 +83,12 @@ struct Group {
   // memory.
   int64_t most_rows = 0;
   int64_t step_scratch = 0;  // offset in bytes of the steps' scratch memory in
-                             // the worker's
+                             // the scratch memory of each worker
   double row_cost = 0;
 };
 
-// A temporary that is cleared before each run.
+// Memory of a temporary that is cleared before each run, because the stages do
+// not store to all of its elements.
 struct Zeroed {
   char* data = nullptr;
   int64_t bytes = 0;
@@ -103,8 +106,8 @@ struct PlanParts {
                               // dispatch
   int64_t scratch_bytes = 0;  // number of bytes of scratch memory that each
                               // worker needs
-  size_t register_count = 1;  // number of tile operands of strip programs per
-                              // worker
+  size_t register_count = 1;  // number of tile operands that each worker needs
+                              // to run strip programs
 };
 
 Status BuildPlanParts(const tensor::Dispatch& dispatch,

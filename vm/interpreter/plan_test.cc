@@ -205,8 +205,8 @@ TEST(PlanTest, Reductions) {
   })");
 }
 
-// The sum's terms do not depend on the reduction axis, and some tiles consist
-// only of padding.
+// Reductions in which each term is the same, because it does not depend on the
+// reduction axis, and in which some tiles consist only of padding.
 TEST(PlanTest, ReductionsOfWhatNoStepMoves) {
   for (const char* value : {"%x[i0 - 1, i1, i2]", "%x[i0 - 1, i1, i2] * 4.0"}) {
     for (const char* combiner : {"sum", "maximum"}) {
@@ -288,8 +288,8 @@ TEST(PlanTest, MatrixProducts) {
   for (const char* type : {"f32", "f64", "f16", "bf16", "i32", "u32", "i64"}) {
     const std::string t = type;
     CompareOptions options;
-    // In a contraction, products of f16 are not rounded to 16 bits before they
-    // are added.
+    // The tolerance is large, because a contraction does not round products of
+    // f16 to 16 bits before it adds them, but the definition does.
     if (t == "f16") options.tolerance = 3e-2;
     if (t == "bf16") options.tolerance = 1e-1;
     ExpectMatchesDefinition(
@@ -305,7 +305,7 @@ TEST(PlanTest, MatrixProducts) {
         "dispatch @tn(%a: " + t + "[20, 15], %b: " + t + "[20, 17]) -> (%c: " +
             t + "[17, 15]) { %c[j, i] = sum(k < 20) %b[k, j] * %a[k, i] }",
         options);
-    // The contraction has few rows and many steps along K.
+    // This contraction has few rows and many steps along K.
     ExpectMatchesDefinition(
         "dispatch @vector(%a: " + t + "[2, 300], %b: " + t +
             "[300, 33]) -> (%c: " + t +
@@ -426,7 +426,8 @@ TEST(MayAliasTest, SamePositionOnly) {
   })"));
 }
 
-// State of which a run writes some rows: in place only these rows are written.
+// A stage writes some rows of a state and others copy the remaining rows. If
+// input and output are the same memory, only the new rows must be written.
 TEST(MayAliasTest, CopiesOntoItself) {
   const std::string head =
       "dispatch @write<n, p>(%x: f32[n, 4], %row: f32[2, 4]) -> (%y: f32[n, "
@@ -440,18 +441,22 @@ TEST(MayAliasTest, CopiesOntoItself) {
   };
   EXPECT_TRUE(aliases(before + row + after));
   EXPECT_TRUE(aliases(after + before + row));
-  // Rows are missing, or stored twice.
+  // The output may not share the input's memory if some rows are not stored, or
+  // are stored twice.
   EXPECT_FALSE(aliases(before + row));
   EXPECT_FALSE(aliases(before + row +
                        "for (i < n - p - 1, j < 4) %y[i + 1 + p, j] = %x[i + p "
                        "+ 1, j] "));
-  // Rows are stored once more, behind a range without points.
+  // The output may not share the input's memory here: all rows are copied after
+  // the new rows were written, and a third stage without points completes the
+  // ranges.
   EXPECT_FALSE(Aliases(
       "dispatch @twice<n>(%x: f32[n, 4], %row: f32[2, 4]) -> (%y: f32[n, 4]) {"
       "for (i < 2, j < 4) %y[i + 1, j] = %row[i, j] "
       "for (i < n, j < 4) %y[i, j] = %x[i, j] "
       "for (i < 0, j < 4) %y[i + n, j] = %x[i + n, j] }"));
-  // Rows come from another position, or are read once more.
+  // The output may not share the input's memory if rows are copied from another
+  // position, or are read by another stage.
   EXPECT_FALSE(aliases(before + row +
                        "for (i < n - p - 2, j < 4) %y[i + 2 + p, j] = %x[i + p "
                        "+ 1, j] "));
@@ -461,8 +466,9 @@ TEST(MayAliasTest, CopiesOntoItself) {
                        after));
 }
 
-// A stage that copies an input of another rank, the last of a dispatch whose
-// list of operands ends with the load's.
+// The copied input has another rank than the output. Its load is the last of
+// the dispatch, so that reading more operands than it has would be out of
+// bounds.
 TEST(PlanTest, CopiesInputsOfOtherRank) {
   ExpectMatchesDefinition(R"(
   dispatch @rank(%x: f32[5]) -> (%y: f32[5, 1, 1]) {
@@ -470,8 +476,8 @@ TEST(PlanTest, CopiesInputsOfOtherRank) {
   })");
 }
 
-// The position of the padding is known only at run time, so each element must
-// be checked. The rows of the outer dims are combined into one axis.
+// The value of the padding is known only at run time, and may differ between
+// elements. The outer dims are combined into one axis of rows.
 TEST(PlanTest, PadsByLoadedValues) {
   ExpectMatchesDefinition(R"(
   dispatch @inner(%x: f32[1, 3, 4, 5], %value: f32[]) -> (%y: f32[1, 3, 4, 8]) {
@@ -481,7 +487,7 @@ TEST(PlanTest, PadsByLoadedValues) {
   dispatch @middle(%x: f32[6, 4, 5], %value: f32[4]) -> (%y: f32[6, 7, 5]) {
     %y[i, j, k] = pad(%x[i, j - 2, k], %value[mod(j, 4)])
   })");
-  // The guard's index depends on both the column and the row.
+  // The padded index depends on both the column and the row of a tile.
   ExpectMatchesDefinition(R"(
   dispatch @diagonal(%x: f32[3, 4, 20]) -> (%y: f32[3, 4, 20, 20]) {
     %y[i, j, k, l] = pad(%x[i, j, k + l - 10], 0.5)

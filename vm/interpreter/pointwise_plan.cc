@@ -28,7 +28,8 @@ bool StoresAll(const tensor::Dispatch& dispatch,
     }
     is_used[index.immediate] = true;
   }
-  // If an axis that no index uses has the extent 0, the stage stores nothing.
+  // A stage with an axis of extent 0 stores nothing, even if no index uses that
+  // axis.
   for (int64_t extent : axes) {
     if (extent == 0) return false;
   }
@@ -36,7 +37,8 @@ bool StoresAll(const tensor::Dispatch& dispatch,
 }
 
 // True if the first stage that stores to the buffer stores to every element. A
-// later stage does not count, because it may read what the first one has left.
+// later stage that stores to all elements does not count, because it may read
+// elements that the first one has not written.
 bool Overwrites(const tensor::Dispatch& dispatch,
                 const tensor::ConcreteHeader& header, uint32_t buffer) {
   for (const tensor::Stage& stage : dispatch.stages) {

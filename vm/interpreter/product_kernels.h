@@ -17,7 +17,8 @@ void MultiplyAddRowsKernel(const TileArguments& t) {
     const T* a = Row<T>(t.a, r);
     const T* b = Row<T>(t.b, r);
 #ifdef __OPTIMIZE_SIZE__
-    // In builds for size a single loop handles all kinds of operands.
+    // Builds for size have one loop for all kinds of operands, instead of one
+    // for contiguous operands and one for others.
     constexpr bool dense = false;
 #else
     const bool dense = t.a.column_stride != 0 && t.b.column_stride != 0;
@@ -109,8 +110,9 @@ void TapsDown(const TapArguments& t) {
   }
 }
 
-// Adds products with an operand b that differs between rows, or that is one
-// scalar per row. The loop reads kTaps elements of a and of b per element.
+// Adds products of which operand b differs between rows, or is one scalar per
+// row. The loop reads kTaps elements of a and of b for each element of the
+// result.
 template <typename T, int kTaps>
 void Taps(const TapArguments& t) {
   if (t.b.column_stride != 0 && t.b.row_stride == 0)
@@ -145,8 +147,8 @@ void Taps(const TapArguments& t) {
   }
 }
 
-// Other numbers of taps than 9 are split into groups of three and single taps,
-// so that only these two sizes are compiled in addition to 9.
+// Any number of taps except 9 is split into groups of three and single taps, so
+// that only the sizes 1, 3 and 9 are compiled.
 template <typename T>
 void MultiplyAddTapsKernel(const TapArguments& t) {
   if (t.taps == kMaxTaps) return Taps<T, kMaxTaps>(t);

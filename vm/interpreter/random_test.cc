@@ -12,8 +12,9 @@
 namespace ember::vm {
 namespace {
 
-// Runs the case of a seed. Some cases are larger than a tile, than a block of a
-// contraction, and than the smallest work for which a second thread is used.
+// Runs the random case of a seed. Some cases are larger than a tile, than a
+// block of a contraction, or than the smallest work for which a second thread
+// is used.
 void Expect(uint64_t seed) {
   ExpectRandomCase(seed, seed % 8 == 0 ? 2 : 1,
                    {.largest_elements = 60000, .subnormals = true});

@@ -40,9 +40,9 @@ inline T ReduceRow(T initial, int64_t columns, Value value) {
 
 #ifdef __OPTIMIZE_SIZE__
 
-// Does the same as ReduceRow for all operations and types, in builds for size.
-// It calls the loops of the instructions: `copy` moves elements, `combine`
-// applies the operation.
+// Reduces rows in builds for size, with the same results as ReduceRow, for all
+// operations and types. It calls the loops of two instructions: `copy` moves
+// elements, `combine` applies the operation.
 [[maybe_unused]] __attribute__((noinline)) void ReduceRows(
     const TileArguments& t, UnaryRow copy, BinaryRow combine, int size) {
   const intptr_t step = static_cast<intptr_t>(t.a.column_stride) * size;
@@ -102,9 +102,9 @@ typedef float FloatVector __attribute__((vector_size(EMBER_VECTOR_BYTES)));
 typedef float FloatVectorInMemory
     __attribute__((vector_size(EMBER_VECTOR_BYTES), aligned(4), may_alias));
 
-// Computes the same results as the operation's row of the instruction table. It
-// is written with vector types, because the compiler does not vectorise a chain
-// of these operations.
+// Combines two vectors with the same results as the operation's row of the
+// instruction table. It is written with vector types, because the compiler does
+// not vectorise a chain of additions, minima or maxima.
 template <typename Op>
 inline FloatVector CombineVectors(FloatVector a, FloatVector b) {
   if constexpr (std::is_same_v<Op, AddOp>) return a + b;
@@ -154,8 +154,9 @@ void CombineTapsKernel(const TapArguments& t) {
   }
 }
 
-// Calls visit(part, total, rest) for each element of the tile: the sum so far,
-// and the two floats of its compensated total.
+// Calls visit(part, total, rest) for each element of the tile. `part` is the
+// sum since the last carry; `total` and `rest` are the two floats of the
+// compensated total.
 template <typename T, typename Visit>
 inline void ForEachTotal(const TileArguments& t, Visit visit) {
   for (int64_t r = 0; r < t.rows; ++r) {
@@ -205,8 +206,8 @@ inline void SetReduceKernels(TileKernelTable& table) {
   SetReduceRows<MultiplyOp>(table, 1);
   SetReduceRows<MinimumOp>(table, 2);
   SetReduceRows<MaximumOp>(table, 3);
-  // Sums are rarely carried to totals, so versions of these kernels for wide
-  // vectors would gain nothing.
+  // Only the baseline has kernels that carry sums to totals: they run so rarely
+  // that versions for wide vectors would gain nothing.
 #ifndef EMBER_FAST_TYPES_ONLY
   table.carry_sum[0] = &CarrySumKernel<float>;
   table.carry_sum[1] = &CarrySumKernel<double>;

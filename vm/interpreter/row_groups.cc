@@ -10,9 +10,9 @@ using tensor::Interval;
 
 namespace {
 
-// Smallest number of rows of a group. A group with fewer rows loses more (fewer
-// threads, smaller tiles) than fusing gains, unless the stages have no more
-// rows even without fusing.
+// Smallest number of rows to which stages are fused. With fewer rows, fewer
+// threads and smaller tiles cost more than fusing gains, unless the stages have
+// no more rows even without fusing.
 constexpr int64_t kFewRows = 16;
 
 struct Touch {
@@ -25,8 +25,8 @@ struct RowChoice {
   int prefix;
 };
 
-// Returns the possible choices of a stage's rows (numbers of leading axes),
-// from one row to the largest number of rows.
+// Returns the possible choices of a stage's rows, each with the number of
+// leading axes that form the rows: from one row to the largest possible number.
 std::vector<RowChoice> ChoicesOf(const AnalyzedStage& stage) {
   const int limit = stage.contraction ? stage.contraction->first_n
                                       : stage.analysis.spatial_count;
@@ -63,8 +63,8 @@ bool StaysInRow(const StageAnalysis& analysis, int prefix, int64_t rows,
   return rest.Within({0, row_size - 1});
 }
 
-// Forms the groups. A file may have thousands of stages and buffers, so each
-// access is examined only a few times.
+// Forms the groups of stages. A file may have thousands of stages and buffers,
+// so each access to a buffer is examined only a few times.
 class Grouper {
  public:
   Grouper(const Dispatch& dispatch, const PlanHeader& header,
@@ -154,9 +154,9 @@ class Grouper {
                       *touch.access, header_.elements[touch.access->buffer]);
   }
 
-  // True if, with `rows` rows, every access of the stages from first_ to this
-  // one to buffers that they write stays in one row. It must be true without
-  // this stage already.
+  // True if, with `rows` rows, each access of the stages first_ to `stage` to
+  // buffers that these stages write stays in one row. It must be true for the
+  // stages before `stage` already.
   bool StillStay(int stage, int64_t rows) {
     const StageAnalysis& analysis = stages_[stage].analysis;
     for (const Access& access : analysis.accesses) {
@@ -170,9 +170,9 @@ class Grouper {
           std::exchange(last_look_[access.buffer], looks_) == looks_) {
         continue;
       }
-      // This stage is the first one of the group that writes the buffer, so the
-      // accesses of earlier stages, which only read it, have not been checked
-      // yet.
+      // No earlier stage of the group writes the buffer. So the earlier stages'
+      // accesses, which only read it, have not been checked yet, and are
+      // checked here.
       const std::vector<Touch>& touches = touches_[access.buffer];
       auto touch = std::ranges::lower_bound(touches, first_, {}, &Touch::stage);
       for (; touch != touches.end() && touch->stage <= stage; ++touch) {
@@ -193,9 +193,9 @@ class Grouper {
     std::vector<int64_t> common;
     for (int64_t rows : rows_) {
       const bool stay = PrefixOf(stage, rows) >= 0 && StillStay(stage, rows) &&
-                        // The accesses of the group's first stage were not
-                        // checked while it was the only one, so they are
-                        // checked here.
+                        // The accesses of the group's first stage are checked
+                        // when the second stage joins, because a group of one
+                        // stage needs no check.
                         (stage != first_ + 1 || StillStay(first_, rows));
       if (stay) common.push_back(rows);
     }
@@ -207,8 +207,8 @@ class Grouper {
     return true;
   }
 
-  // Adds to each group the temporaries that no stage outside of the group
-  // accesses.
+  // Adds to each group the temporary buffers that only stages of the group
+  // access.
   void FindTemporaries() {
     std::vector<RowGroup*> group_of;  // for each stage, the group that contains
                                       // it
@@ -221,7 +221,8 @@ class Grouper {
         continue;
       }
       RowGroup& group = *group_of[touches.front().stage];
-      // The last access decides, because accesses are sorted by stage.
+      // No later stage accesses the buffer if the last access is in the group,
+      // because accesses are sorted by stage.
       if (group.rows <= 1 || touches.back().stage >= group.last) continue;
       const bool stay =
           last_write_[b] < 0 ||
@@ -235,17 +236,18 @@ class Grouper {
   const Dispatch& dispatch_;
   const PlanHeader& header_;
   const std::vector<AnalyzedStage>& stages_;
-  // for each stage, the possible choices of its rows
+  // for each stage, the numbers of rows that it may have
   std::vector<std::vector<RowChoice>> choices_;
-  // For each buffer, the accesses to it, in the order of the stages.
+  // for each buffer, the accesses to it, sorted by stage
   std::vector<std::vector<Touch>> touches_;
   std::vector<RowGroup> groups_;
   // The group that is being formed: its first stage, and the numbers of rows
-  // that are still possible.
+  // that all of its stages may have.
   int first_ = -1;
   std::vector<int64_t> rows_;
   // For each buffer: the last stage so far that writes to it, and the number of
-  // the last call of StillStay that examined its accesses.
+  // the call of StillStay that examined its accesses last, so that one call
+  // examines them only once.
   std::vector<int> last_write_;
   std::vector<int64_t> last_look_;
   int64_t looks_ = 0;

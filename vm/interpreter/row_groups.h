@@ -22,15 +22,15 @@ struct AnalyzedStage {
 };
 
 struct RowGroup {
-  int first = 0;  // The group consists of the stages [first, last) of the
-                  // dispatch.
+  int first = 0;  // the group consists of the stages [first, last) of the
+                  // dispatch
   int last = 0;
   int64_t rows = 0;
   std::vector<int>
       // for each stage, the number of its leading spatial axes that form the
       // rows
       prefix;
-  // buffers of which only the rows of one chunk are kept in memory
+  // temporary buffers of which only the rows of one chunk are kept in memory
   std::vector<int> temporaries;
 };
 

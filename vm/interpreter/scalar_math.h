@@ -35,14 +35,15 @@ inline float CopySign(float magnitude, float sign) {
                  (BitsOf(sign) & 0x80000000u));
 }
 
-// The integer nearest to a float |x| < 2^22, ties to even, as a float and as an
-// int.
+// The integer nearest to a float x with |x| < 2^22, ties to even: once as a
+// float and once as an int.
 struct Rounded {
   float value;
   int32_t integer;
 };
 inline Rounded RoundSmall(float x) {
-  // Adding 1.5 * 2^23 rounds the value to an integer.
+  // Adding 1.5 * 2^23 rounds x to an integer, because floats of this size have
+  // no fraction bits.
   const float shifted = x + 12582912.0f;
   return {shifted - 12582912.0f,
           static_cast<int32_t>(BitsOf(shifted) - 0x4b400000u)};
@@ -92,21 +93,20 @@ inline float Expm1F32(float x) {
   p = MulAdd(p, r, 4.1665795894e-2f);
   p = MulAdd(p, r, 1.6666665459e-1f);
   p = MulAdd(p, r, 5.0000001201e-1f);
-  p = MulAdd(p, r * r, r);  // Now p is exp(r) - 1.
+  p = MulAdd(p, r * r, r);  // p is exp(r) - 1 from here on
   const int32_t half = n.integer >> 1;
   const float low = PowerOfTwo(half), high = PowerOfTwo(n.integer - half);
-  const float scale = low * high;  // The scale is 2^n, which is infinite for n
-                                   // = 128.
+  const float scale = low * high;  // 2^n, which is infinite for n = 128
   const float small = MulAdd(p, scale, scale - 1.0f);
   const float large = (p * low + low) * high - 1.0f;
   const float result = n.integer > 126 ? large : small;
-  // For n = 0 the polynomial p is used, which is accurate for tiny values; a
-  // zero is returned as x to keep its sign.
+  // For n = 0 the result is the polynomial p, which is accurate for tiny
+  // values. Zero is returned as x, so that its sign is kept.
   return x != x ? x : (n.integer == 0 ? (x == 0.0f ? x : p) : result);
 }
 
 // Returns log(m * 2^e) for m in [sqrt(1/2), sqrt(2)). `low` is the relative
-// error of m, which is added as a correction.
+// error of m, which is added to the result as a correction.
 inline float LogOfParts(float m, float e, float low) {
   const float f = m - 1.0f;
   const float z = f * f;
@@ -154,13 +154,14 @@ inline float LogF32(float x) {
 inline float Log1pF32(float x) {
   const float u = x + 1.0f;
   const LogParts parts = SplitLog(u);
-  // The part of x that was lost by rounding x + 1; it becomes a correction
-  // relative to u.
+  // The part of x that was lost when x + 1 was rounded to u. Divided by u, it
+  // is the correction of log(u).
   const float lost = u > 2.0f ? 1.0f - (u - x) : x - (u - 1.0f);
   const float correction = u > 1e30f ? 0.0f : lost / u;
   const float result = LogOfParts(
       parts.mantissa, static_cast<float>(parts.exponent), correction);
-  // For x near zero the first terms of the series, x - x^2 / 2, are used.
+  // For x near zero the result is that of the first terms of the series, x -
+  // x^2 / 2.
   const float tiny = BitsOf(x) == 0x80000000u ? x : MulAdd(x * x, -0.5f, x);
   const float magnitude = FloatOf(BitsOf(x) & 0x7fffffffu);
   const float value = magnitude < 1e-4f ? tiny : result;
@@ -199,7 +200,8 @@ inline float ErfF32(float x) {
   return x != x ? x : result;
 }
 
-// Largest |x| for which subtracting multiples of pi / 2 is accurate enough.
+// Largest |x| for which the polynomials of sine and cosine are accurate enough
+// after multiples of pi / 2 were subtracted from x.
 #ifdef __FMA__
 inline constexpr float kTrigonometricLimit = 30000.0f;
 #else
@@ -211,8 +213,8 @@ inline float SinShifted(float x, int32_t quadrant) {
   const float bounded =
       FloatOf(BitsOf(x) & 0x7fffffffu) <= kTrigonometricLimit ? x : 0.0f;
   const Rounded n = RoundSmall(bounded * 0.636619772367581343f);
-  // n * pi / 2 is subtracted from x. pi / 2 is split into four parts, whose
-  // products with n are exact (without FMA) or nearly so.
+  // n * pi / 2 is subtracted from x in four steps: pi / 2 is split into four
+  // parts, whose products with n are exact (without FMA) or nearly so.
   float r = MulAdd(n.value, -1.5703125f, bounded);
   r = MulAdd(n.value, -4.83751296997070312e-4f, r);
   r = MulAdd(n.value, -7.54953362047672e-8f, r);

@@ -16,8 +16,8 @@ using tensor::Register;
 
 namespace {
 
-// A request to split an axis into two: the axis's index is then outer *
-// inner_extent + inner.
+// A request to split an axis into two, outer and inner: the axis's index is
+// then outer * inner_extent + inner.
 struct Split {
   int axis = -1;
   int64_t inner_extent = 0;
@@ -147,8 +147,9 @@ class Analyzer {
     }
   }
 
-  // Finds a quotient such that x = divisor * quotient + rest with 0 <= rest <
-  // divisor at every point. Returns false if it finds no affine quotient.
+  // Finds an affine form `quotient` such that x = divisor * quotient + rest
+  // with 0 <= rest < divisor at every point. Returns false if there is none
+  // that it can find.
   bool DivideAffine(const Affine& x, int64_t divisor, Affine& quotient) {
     Affine rest;
     quotient = {};
@@ -279,8 +280,8 @@ class Analyzer {
         }
         return;
       case Opcode::kDivide:
-        // Returns without a form if the value may be negative, because
-        // truncating and flooring division then differ.
+        // If the value may be negative, its quotient gets no affine form,
+        // because truncating and flooring division then differ.
         if (a.range.low < 0) return;
         [[fallthrough]];
       case Opcode::kFloorDivide:
@@ -333,7 +334,7 @@ class Analyzer {
     }
     for (const tensor::Store& store : stage_.stores) {
       Access access;
-      // An access is made even if the stage sums up no terms, because its
+      // The store is analysed even if the stage sums up no terms, because its
       // result (0) must be stored.
       EMBER_RETURN_IF_ERROR(MakeAccess(static_cast<int>(store.buffer),
                                        store.indices, false, stores_nothing_,
@@ -343,14 +344,16 @@ class Analyzer {
     return OkStatus();
   }
 
-  // Adds an access to the list. `never` is true if the access is never
-  // executed, so that its indices need not be in bounds.
+  // Analyses an access with these indices. `pads` is true for a Pad, which may
+  // be out of bounds. `never` is true if the access is never executed, so that
+  // its indices need not be in bounds.
   Status MakeAccess(int buffer, std::span<const Register> indices, bool pads,
                     bool never, Access& access) {
     access.buffer = buffer;
     const std::vector<int64_t>& extents = header_.extents[buffer];
     std::vector<DynamicIndex> dims(extents.size());
-    Affine offset;  // sum of those indices that are affine, times their strides
+    Affine offset;  // sum of the indices that are affine, each times its stride
+                    // in the buffer
     bool all_affine = true, fits = true;
     int64_t stride = 1;
     for (int d = static_cast<int>(extents.size()) - 1; d >= 0; --d) {
@@ -370,9 +373,9 @@ class Analyzer {
                     ": index ", dim.dimension, " runs from ", value.range.low,
                     " to ", value.range.high, ", extent is ", dim.extent}));
       }
-      // All unproved indices of an access are checked in the same way: if one
-      // index is not affine, the others become dynamic indices instead of
-      // guards.
+      // An access has either guards or dynamic indices. If one index is not
+      // affine, the others that are not proved in bounds become dynamic
+      // indices, too.
       if (!fits || !dim.affine || (!proved && !all_affine)) {
         access.dynamic.push_back(dim);
       } else {
@@ -385,12 +388,13 @@ class Analyzer {
     return OkStatus();
   }
 
-  // True if two points may store to the same element. False if each element is
-  // stored to by at most one point.
+  // True if two points of the stage may store to the same element, so that
+  // their order matters.
   bool NeedsOrder() const {
     for (const Access& store : result_.stores) {
       if (!store.dynamic.empty()) return true;
-      // for each axis, the absolute value of its coefficient, and its extent
+      // for each axis with several points: the absolute value of its
+      // coefficient in the store's offset, and its extent
       std::vector<std::pair<int64_t, int64_t>> terms;
       for (int i = 0; i < result_.spatial_count; ++i) {
         if (result_.axes[i].extent <= 1) continue;
@@ -411,11 +415,11 @@ class Analyzer {
   const PlanHeader& header_;
   const tensor::Stage& stage_;
   StageAnalysis result_;
-  std::vector<Affine> axis_forms_;  // for each axis of the dispatch's stage,
-                                    // its form in terms of the axes after
-                                    // splitting
+  // for each axis of the dispatch's stage, its form in terms of the axes into
+  // which it was split
+  std::vector<Affine> axis_forms_;
   Split split_;
-  // true if there are no points at which values are evaluated
+  // true if the stage has no points at which values are evaluated
   bool empty_ = false;
   bool stores_nothing_ = false;
 };

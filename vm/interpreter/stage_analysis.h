@@ -40,8 +40,9 @@ struct Affine {
   int64_t coefficients[kMaxAxes] = {};
 };
 
-// Values for given parameters: of the header's registers, each as a tile
-// element (see ConstantTile), and of the buffers' extents.
+// The parts of a dispatch's header for given parameters: the values of its
+// registers, each as a tile element (see ConstantTile), and the buffers'
+// extents.
 struct PlanHeader {
   std::vector<uint64_t> values;
   std::vector<std::vector<int64_t>> extents;  // for each buffer, its extents
@@ -55,12 +56,12 @@ struct PlanHeader {
 // An index of an access that must be computed or checked at run time.
 struct DynamicIndex {
   bool affine = false;
-  Affine form;                 // affine form of the index, if it has one
-  tensor::Register index = 0;  // register of the index, if it has no affine
-                               // form
+  Affine form;                 // affine form of the index, if `affine`
+  tensor::Register index = 0;  // register that has the index, if it has no
+                               // affine form
   int dimension = 0;
-  // number of elements in the buffer by which a step of the index moves the
-  // access
+  // number of elements of the buffer between two neighbouring values of the
+  // index
   int64_t stride = 0;
   int64_t extent = 0;
 };
@@ -71,23 +72,23 @@ struct Guard {
   Affine form;
   int64_t extent = 0;
   int dimension = 0;
-  // number of elements in the buffer by which a step of the index moves the
-  // access
+  // number of elements of the buffer between two neighbouring values of the
+  // index
   int64_t stride = 0;
 };
 
 struct Access {
   int buffer = 0;
-  // Flat offset of the access in elements, without the dynamic indices. Like
-  // all forms it does not exceed kMaxReach: if it might, all indices of the
-  // access are dynamic.
+  // Flat offset of the accessed element in the buffer, without the part of the
+  // dynamic indices. Like all forms it does not exceed kMaxReach; if it might,
+  // all indices of the access are dynamic.
   Affine offset;
   std::vector<DynamicIndex>
-      // indices that are checked one by one and then added to the offset; may
-      // be empty
+      // indices that are checked at run time, one by one, and then added to the
+      // offset; may be empty
       dynamic;
-  std::vector<Guard> guards;  // guards of the access; only used if `dynamic` is
-                              // empty
+  std::vector<Guard> guards;  // indices that may be in the padding, with their
+                              // checks; only used if `dynamic` is empty
 };
 
 struct StageAxis {
@@ -96,15 +97,16 @@ struct StageAxis {
 };
 
 struct StageValue {
-  bool affine = false;  // true if the value is an affine form, which only an
-                        // i64 can be
+  bool affine = false;  // true if the value is an affine form of the axes, as
+                        // only an i64 value can be
   Affine form;
   tensor::Interval range;
   uint32_t axes =
-      // Bit mask of the axes on which the value depends; kAccumulatorBit in
-      // folds.
+      // Bit mask of the axes on which the value depends. kAccumulatorBit is set
+      // if it depends on the accumulators of a fold.
       0;
-  int access = -1;  // number of the access, if the value is a Load or Pad
+  int access = -1;  // number of the access in StageAnalysis::accesses, if the
+                    // value is a Load or Pad; -1 otherwise
 };
 
 inline constexpr uint32_t kAccumulatorBit = 1u << 31;
@@ -116,13 +118,13 @@ struct StageAnalysis {
   // the stage's axes after splitting: spatial axes, then reduction axes
   std::vector<StageAxis> axes;
   int spatial_count = 0;
-  // for each instruction of the stage, from `begin` on, its analysed value
+  // the analysed value of each instruction of the stage
   std::vector<StageValue> values;
   std::vector<Access> accesses;
   std::vector<Access> stores;
   bool needs_order =
-      // True if stores may overlap. The stage then runs alone, and in the order
-      // of its axes.
+      // True if the stores of two points may overlap. The stage then runs
+      // alone, and in the order of its axes.
       false;
 
   const tensor::Stage& stage() const { return dispatch->stages[number]; }
@@ -135,9 +137,9 @@ struct StageAnalysis {
   }
   int64_t SpatialPoints() const;
   int64_t ReductionPoints() const;
-  // True if the stage assigns to every element of the buffer, provided that it
-  // is the first stage that stores to the buffer. Returns nullopt if it does
-  // not store to the buffer.
+  // Returns true if the stage is sure to assign to every element of the buffer,
+  // where it must be the first stage that stores to the buffer. Returns nullopt
+  // if it does not store to the buffer.
   std::optional<bool> StoresAllOf(int buffer) const;
 
   static StatusOr<StageAnalysis> Make(const tensor::Dispatch& dispatch,

@@ -11,8 +11,8 @@
 namespace ember::vm {
 namespace {
 
-// Largest number of parts. It is limited because each part is compared with all
-// others.
+// Largest number of parts of a buffer that are considered. It is limited
+// because each part is compared with all others.
 constexpr size_t kMaxParts = 64;
 
 struct Range {
@@ -20,17 +20,17 @@ struct Range {
   int64_t end = 0;
 };
 
-// A box: the range of the index in each dimension.
+// A box of elements of a buffer: in each dimension the range of its indices.
 using Box = std::vector<Range>;
 
 // Returns the range of an index, if its values are contiguous and it depends on
-// one axis that no earlier index uses. `taken` has a bit for each axis that is
-// used.
+// at most one axis, which no earlier index uses. `taken` has a bit for each
+// axis that earlier indices use.
 std::optional<Range> RangeOf(const StageAnalysis& stage, tensor::Register index,
                              uint32_t& taken) {
   if (stage.IsHeader(index)) {
     const auto value = static_cast<int64_t>(stage.header->values[index]);
-    // The number comes from an untrusted file, so adding 1 to it could
+    // The index is a number from an untrusted file, so adding 1 to it could
     // overflow.
     if (value < 0 || value > tensor::kMaxExtent) return std::nullopt;
     return Range{value, value + 1};
@@ -61,7 +61,8 @@ std::optional<Box> BoxOf(const StageAnalysis& stage,
     if (!range) return std::nullopt;
     box.push_back(*range);
   }
-  // If an axis that no index uses has the extent 0, the stage stores nothing.
+  // An axis that no index uses must have the extent 1: with the extent 0 the
+  // stage would store nothing.
   for (int axis = 0; axis < stage.spatial_count; ++axis) {
     if ((taken >> axis & 1) == 0 &&
         stage.axes[static_cast<size_t>(axis)].extent != 1)
@@ -71,7 +72,7 @@ std::optional<Box> BoxOf(const StageAnalysis& stage,
 }
 
 // Returns the number of elements of a box. The box is inside of a buffer, so
-// the number does not overflow.
+// its number of elements does not overflow.
 int64_t ElementsOf(const Box& box) {
   int64_t elements = 1;
   for (const Range& range : box) elements *= range.end - range.begin;
@@ -104,8 +105,8 @@ bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
                        int buffer) {
   bool is_stored = false;
   std::vector<Box> parts;
-  int64_t left = 0;  // number of elements of the buffer to which no part has
-                     // stored so far
+  int64_t left = 0;  // number of elements of the buffer to which the parts so
+                     // far do not store
   for (const StageAnalysis* const stage : stages) {
     if (const auto all = stage->StoresAllOf(buffer); all && !is_stored) {
       if (*all) return true;
@@ -118,8 +119,8 @@ bool StoresCoverBuffer(std::span<const StageAnalysis* const> stages,
       is_stored = true;
       std::optional<Box> box = BoxOf(*stage, store);
       const auto& extents = stage->header->extents[static_cast<size_t>(buffer)];
-      // A part that is not a box, or that is not inside of the buffer, does not
-      // count as a part of the cover.
+      // A store to elements that are not a box, or not inside of the buffer, is
+      // ignored: the buffer is covered only if the other parts suffice.
       if (!box || !IsWithin(*box, extents)) continue;
       const auto is_apart = [&](const Box& part) {
         return AreApart(part, *box);

@@ -14,8 +14,8 @@
 namespace ember::vm {
 namespace {
 
-// True if a run of the dispatch, which has one output and no inputs, overwrites
-// its whole output for these parameters.
+// True if FactsOf finds that a run of the dispatch, which has one output and no
+// inputs, overwrites the whole output for these parameters.
 bool Overwrites(const std::string& text,
                 const std::vector<int64_t>& parameters = {}) {
   const StatusOr<tensor::Dispatch> dispatch = tensor::Parse(text);
@@ -86,7 +86,8 @@ TEST(StoredPartsTest, OtherThanBoxesAreLeftOut) {
     for (i < 2) %y[2 * i] = f32(i)
     for (i < 2) %y[i + 2] = f32(i)
   })"));
-  // Only the elements on the diagonal are stored.
+  // The first stage stores only to the elements on the diagonal, which are no
+  // box and so must not count.
   EXPECT_FALSE(Overwrites(R"(dispatch @d() -> (%y: f32[2, 4]) {
     for (i < 2) %y[i, i] = f32(i)
     for (i < 2, j < 3) %y[i, j + 1] = f32(i)
@@ -98,7 +99,8 @@ struct Part {
   int extent[3];
 };
 
-// Divides the box into parts by cutting it in two, recursively.
+// Divides the box into parts by cutting it in two, and again the halves, at
+// most `depth` times.
 void Divide(std::mt19937_64& random, const Part& box, int depth,
             std::vector<Part>& parts) {
   const size_t dim = random() % 3;
@@ -118,8 +120,8 @@ void Divide(std::mt19937_64& random, const Part& box, int depth,
   Divide(random, second, depth - 1, parts);
 }
 
-// Returns, over all elements, the smallest and the largest number of parts that
-// contain an element.
+// Returns, over all elements of a cube of this extent, the smallest and the
+// largest number of parts that contain an element.
 std::pair<int, int> Cover(const std::vector<Part>& parts, int extent) {
   int fewest = static_cast<int>(parts.size());
   int most = 0;
@@ -181,8 +183,8 @@ TEST(StoredPartsTest, RandomDivisionsAndWhatIsNone) {
     const std::string text = DispatchOf(parts, kExtent);
     const bool overwrites = Overwrites(text);
     whole += overwrites;
-    // If parts overlap, they may still cover the whole buffer; the function may
-    // then return either answer.
+    // If parts overlap, they may cover the whole buffer or not, and the
+    // conservative function may return either answer.
     if (fewest == 0 || most == 1) {
       EXPECT_EQ(overwrites, fewest > 0) << "seed " << seed << "\n" << text;
     }

@@ -20,14 +20,15 @@ class UseCollector {
         uses_(uses),
         seen_(analysis.values.size(), false) {}
 
-  // Visits the operands of a register. It does not use recursion, because a
-  // file may contain a chain of any number of instructions.
+  // Visits the instructions that compute a register, and notes their loads and
+  // forms. It does not use recursion, because a file may contain a chain of any
+  // number of instructions.
   void Visit(Register r) {
     stack_.push_back(r);
     VisitStack();
   }
 
-  // Visits an access that is not the value of a register.
+  // Visits an access that is not the value of a register, such as a store.
   void VisitAccess(const Access& access) {
     AddAccess(access);
     VisitStack();
@@ -40,7 +41,8 @@ class UseCollector {
       stack_.pop_back();
       const size_t size = stack_.size();
       VisitOne(next);
-      // The stack is reversed, so that the first operand is visited first.
+      // The new entries of the stack are reversed, so that the first operand is
+      // visited first.
       std::reverse(stack_.begin() + static_cast<ptrdiff_t>(size), stack_.end());
     }
   }
@@ -82,8 +84,7 @@ class UseCollector {
   const StageAnalysis& analysis_;
   StripUses& uses_;
   std::vector<bool> seen_;
-  std::vector<Register> stack_;  // stack of the registers that are still to be
-                                 // visited
+  std::vector<Register> stack_;  // registers that are still to be visited
 };
 
 bool CanCollapse(const StripUses& uses, int outer, int inner,
@@ -155,8 +156,8 @@ class TileChooser {
     for (int column = 0; column < (horizontal ? count : axes_.spatial_count);
          ++column) {
       Consider(-1, column);
-      // Inner axes are considered first, because callers divide outer axes into
-      // ranges.
+      // Inner axes are considered first as rows, because callers divide outer
+      // axes into ranges.
       for (int row = axes_.spatial_count - 1; row >= 0; --row) {
         if (row != column) Consider(row, column);
       }
@@ -190,8 +191,8 @@ class TileChooser {
     return std::min(loop.extent, spec_.most_points[loop.segment]);
   }
 
-  // Reduces `most`, the largest size of a tile along an axis, so that all tiles
-  // have nearly equal sizes.
+  // Reduces `most`, the largest size of a tile along an axis, such that the
+  // axis is divided into tiles of nearly equal sizes.
   static void Even(int64_t extent, int64_t& most) {
     if (extent <= most) return;
     const int64_t tiles = DivideRoundingUp(extent, most);

@@ -13,18 +13,19 @@ namespace ember::vm {
 struct StripAxes {
   std::vector<LoopAxis> axes;
   std::vector<int>
-      // for each loop axis, its innermost axis of the analysis that has a
+      // for each loop axis, the innermost of the stage's axes in it that has a
       // nonzero coefficient
       innermost;
   // for each loop axis, a bit mask of the axes of the analysis that it combines
   std::vector<uint32_t> masks;
-  // For each axis of the analysis: the number of steps along the innermost axis
-  // of its loop axis that correspond to one step along it.
+  // For each axis of the analysis, which is a part of a loop axis: the number
+  // of points of the loop axis between two neighbouring points of the axis.
   int64_t steps[kMaxAxes] = {};
   int spatial_count = 0;
 
-  // True if the form can be described by one coefficient per loop axis: where a
-  // loop axis combines several axes, the form depends only on their flat index.
+  // True if the form can be described by one coefficient per loop axis: if a
+  // loop axis combines several axes, the form must depend only on their flat
+  // index.
   bool Describes(const Affine& form) const;
 
   int64_t Coefficient(const Affine& form, int axis) const {

@@ -1,5 +1,6 @@
-// Visits the points of a strip program's segments as boxes, which have a range
-// along each axis.
+// Visits the points of a strip program as boxes, which have a range along each
+// axis. The points are given as one flat range for each segment, a list of the
+// program's axes.
 //
 //   WalkBoxes(program, ranges, [&](const StripBox& box) {
 //     ...                     // axis i from box.begin[i] to box.end[i] - 1
@@ -21,8 +22,8 @@ struct StripBox {
   int64_t end[kMaxAxes];
 };
 
-// Splits the flat range of each segment into a few boxes, and visits each
-// combination of one box per segment.
+// Splits the flat range of each segment (list of axes) into a few boxes, and
+// visits each combination of one box per segment.
 template <typename Visit>
 class BoxWalker {
  public:
@@ -62,12 +63,13 @@ class BoxWalker {
   }
 
  private:
-  // Visits the largest box that begins at the flat position `flat`. Returns the
-  // number of its points.
+  // Visits the largest box that begins at position `flat` of the segment's flat
+  // range. Returns the number of its points.
   int64_t NextBox(int segment, int first, int last, int64_t flat) {
     const int64_t left = ranges_[segment].end - flat;
-    int64_t inner[kMaxAxes];  // for each axis, the number of points in one step
-                              // along it
+    // for each axis, the number of points of the flat range between two
+    // neighbouring indices of the axis
+    int64_t inner[kMaxAxes];
     int64_t index[kMaxAxes];
     int64_t product = 1;
     int64_t rest = flat;
@@ -77,8 +79,8 @@ class BoxWalker {
       rest /= program_.axes[axis].extent;
       product *= program_.axes[axis].extent;
     }
-    // The outermost axis for which the range contains at least one whole step
-    // from here.
+    // the outermost axis along which the rest of the range contains at least
+    // one whole step from the current position
     int split = first;
     while (flat % inner[split] != 0 || left < inner[split]) ++split;
     for (int axis = first; axis < last; ++axis) {

@@ -15,8 +15,8 @@ using tensor::Update;
 
 namespace {
 
-// Rows with fewer columns than this are copied to all rows of a tile
-// (StripBroadcast).
+// Rows with fewer columns than this, if they are the same in all rows of a
+// tile, are copied to all of these rows (StripBroadcast).
 constexpr int64_t kBroadcastColumns = 256;
 
 }  // namespace
@@ -87,8 +87,9 @@ int StripCompiler::AddConstant(uint64_t tile_bits, int element_size) {
 }
 
 int StripCompiler::AddStrides(const Affine& form, int64_t scale) {
-  // Axes were combined so that all forms of CollectUses can be described.
-  // Another form cannot be, so this is checked.
+  // The loop axes were chosen such that every form in CollectUses has one
+  // coefficient per loop axis. The check finds forms that CollectUses has left
+  // out.
   EMBER_CHECK(axes_.Describes(form))
       << "dispatch @" << dispatch_.name << ", stage " << analysis_.number;
   const int first = static_cast<int>(program_.strides.size());
@@ -164,7 +165,8 @@ int StripCompiler::Emit(Register r) {
       });
     }
     if (stack.size() > size) {
-      // The stack is reversed, so that the first operand is emitted first.
+      // The new entries of the stack are reversed, so that the first operand is
+      // emitted first.
       std::reverse(stack.begin() + static_cast<ptrdiff_t>(size), stack.end());
       continue;
     }

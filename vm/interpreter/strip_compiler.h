@@ -15,7 +15,7 @@
 
 namespace ember::vm {
 
-// Returns the kernel that copies tiles of elements of this size in bytes.
+// Returns the kernel that copies a tile whose elements have this size in bytes.
 TileKernel CopyKernel(int element_size);
 
 class StripCompiler {
@@ -58,13 +58,13 @@ class StripCompiler {
 
   std::vector<StripOp>& OpsOf(Level level);
 
-  // --- shapes of tiles, and the parts of the program (levels) in which
+  // --- the dims of tiles, and the parts of the program (levels) in which
   // instructions run ---
   TileDims DimsOfMask(uint32_t mask) const;
   Level LevelOfMask(uint32_t mask) const;
   uint32_t MaskOfForm(const Affine& form) const;
-  // Returns the dims of a tile that has both dimensions, except that a column
-  // axis which is a reduction axis does not count.
+  // Returns the dims of a tile of results: rows and columns, but no columns if
+  // the column axis is a reduction axis.
   TileDims FullDims() const {
     return {program_.row_axis >= 0,
             program_.column_axis >= 0 &&
@@ -99,8 +99,9 @@ class StripCompiler {
   int Broadcast(int reg, TileDims dims);
   void AddSteps(Level level, TileDims dims, const KernelSteps& steps, int reg,
                 int a, int b, int c);
-  // Emits a tile with the values of an affine form. with_columns = false leaves
-  // out the column axis, whose part the caller adds elsewhere.
+  // Emits a tile with the values of an affine form. If with_columns is false,
+  // the values leave out the form's part along the column axis, which the
+  // caller adds.
   int EmitIota(const Affine& form, bool with_columns = true);
 
   // --- memory ---
@@ -124,8 +125,8 @@ class StripCompiler {
   int EmitAffineLoad(const Access& access, DType type, int default_register,
                      bool skips);
   void AddGuards(const Access& access, StripView& view);
-  // Returns the same access, but with guarded dimensions changed to dynamic
-  // indices, which are checked for each element.
+  // Returns a copy of the access in which guarded indices are changed to
+  // dynamic indices, which are checked for each element.
   Access WithDynamicGuards(const Access& access) const;
   // The flat offsets of the elements that an access reads or writes. `reg` is
   // the number of the strip register of a tile that contains the offsets.
@@ -137,35 +138,38 @@ class StripCompiler {
     uint32_t mask;
   };
   Offsets EmitOffsets(const Access& access, bool marks, bool may_split_columns);
-  // Emits an operand that is the buffer's memory itself. `offset` (in elements;
-  // zero if left out) is added to its address at the tile's first point.
+  // Emits an operand that is the buffer's memory itself, without loading it to
+  // a tile. The form `offset`, evaluated at the tile's first point, is added to
+  // its address, in elements.
   int EmitRawMemory(int buffer, int element_size, const Affine& offset = {});
-  // Returns the part of a form that depends on the column axis.
+  // Returns the terms of a form that depend on the column axis.
   Affine ColumnPart(const Affine& form) const;
   int EmitGather(const Access& access, const Instruction& instruction);
   void EmitStore(Level level, const StripStore& store, int value);
   bool Transposes(const StripOp& op) const;
   int SkipLoad(DType type, int value);
-  // Changes the last instruction so that it writes its result directly to the
-  // buffer. Returns false if that is not possible.
+  // If possible, changes the last instruction so that it writes its result
+  // directly to the buffer instead of to a tile. Returns false if that is not
+  // possible.
   bool TryDirectStore(const StripView& view, DType type, int value);
 
   // --- modes ---
   void CompileCopy();
   void CompileMap();
-  // Finds a Pad whose default value does not change the result of the
-  // reduction: 0 in a sum (also as a factor of a product), the combiner's
-  // identity otherwise. The reduction step then runs only on the part of the
-  // tile that is inside of the buffer. (The product of an infinite factor and
-  // the padding counts as 0 here.)
+  // Finds a Pad in the reduced value whose default does not change the result
+  // of the reduction: 0 in a sum (also as a factor of a product), the
+  // combiner's identity otherwise. The reduction step then runs only on the
+  // part of the tile that is inside of the buffer. (The product of an infinite
+  // factor and the padding counts as 0 here.)
   void FindSkip(Register value);
-  // Finds out if the reduction step is a single instruction whose operands are
-  // in memory, so that one kernel can run several steps at once.
+  // If the reduction step is a single instruction whose operands are in memory,
+  // chooses `kernel` to execute several steps (taps) at once.
   void FindTaps(TapKernel kernel, bool single);
   int64_t StepOffset(const StripView& view, int64_t step) const;
   void TabulateTaps(const StripOp& op);
-  // BeginValues is called before the values of a reduction are emitted,
-  // EndValues after them.
+  // BeginValues must be called before the values of a reduction are emitted,
+  // and EndValues after them, because a reduction over no points must not
+  // execute them.
   void BeginValues();
   void EndValues();
   // Emits the instructions that keep a long float sum accurate
@@ -190,15 +194,17 @@ class StripCompiler {
   const StripSpec& spec_;
   StripAxes axes_;
   StripProgram program_;
-  std::vector<int> strip_registers_;  // for each register of the stage, the
-                                      // number of its strip register
-  // strip registers of constants, by their bits and the size of an element
+  // for each register of the stage, the number of the strip register with its
+  // value; -1 if it has not been emitted
+  std::vector<int> strip_registers_;
+  // numbers of the strip registers of constants, by the constant's bits and the
+  // size of an element
   std::map<std::pair<uint64_t, int>, int> constants_;
   std::vector<int> accumulators_;  // numbers of the strip registers that hold
                                    // the accumulators of a fold
   Register skip_register_ = UINT32_MAX;
-  // True while the values of a reduction over no points are emitted. They
-  // belong to the reduction's steps, which are never executed.
+  // True while the values of a reduction over no points are emitted. Their
+  // instructions belong to the reduction's steps, which are never executed.
   bool only_steps_ = false;
 };
 

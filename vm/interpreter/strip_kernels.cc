@@ -12,8 +12,9 @@
 
 namespace ember::vm {
 
-// This function is defined in micro_kernels.cc, which is compiled separately,
-// because a * b + c may be fused there, but not in strips.
+// Sets the kernels for sums of products. micro_kernels.cc defines the function
+// and is compiled separately, because a * b + c may be fused there, but not in
+// strips.
 void EMBER_SET_PRODUCTS(ProductKernels& products);
 
 namespace {
@@ -54,8 +55,8 @@ void UnaryKernel(const TileArguments& t) {
       t, [](T a) { return Op::template Do<T>(a); });
 }
 
-// Computes sine or cosine. For elements within the polynomial's range a loop of
-// its own uses the polynomial, so that this loop is vectorised.
+// Computes sine or cosine. If all elements are within the polynomial's range,
+// they are computed by a loop without calls of libm, which is vectorised.
 template <int kQuadrant>
 void TrigonometricKernel(const TileArguments& t) {
 #ifndef __OPTIMIZE_SIZE__
@@ -135,8 +136,8 @@ constexpr TileKernel BinaryEntry() {
   }
 }
 
-// Replaces an entry of the table. If the kernel is null, this instruction set
-// has none and the entry stays as it is.
+// Sets an entry of the table, unless the kernel is null: then this instruction
+// set has no kernel of its own, and the entry of a lower one stays.
 void SetEntry(TileKernel& entry, TileKernel kernel) {
   if (kernel != nullptr) entry = kernel;
 }

@@ -46,7 +46,7 @@ void StripCompiler::AllocateTiles() {
       life.last_level = level;
     }
   });
-  // free memory, as pairs of size and offset
+  // free scratch memory, as pairs of size and offset
   std::vector<std::pair<int64_t, int64_t>> free_blocks;
   const auto allocate = [&](StripRegister& reg) {
     const int64_t size = SizeOf(reg);
@@ -63,7 +63,8 @@ void StripCompiler::AllocateTiles() {
     if (program_.registers[i].kind == StripRegister::kTile &&
         (lives[i].first < 0 || program_.registers[i].keeps)) {
       allocate(
-          // The tile of a view with guards, and that of a broadcast, is in use
+          // These tiles get memory of their own: tiles of views with guards and
+          // of broadcasts, and tiles that keep their contents, are in use
           // during the whole program.
           program_.registers[i]);
     }

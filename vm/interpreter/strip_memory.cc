@@ -111,8 +111,9 @@ void StripCompiler::AddGuards(const Access& access, StripView& view) {
 }
 
 Access StripCompiler::WithDynamicGuards(const Access& access) const {
-  // The code below may use only forms that CollectUses has collected: those of
-  // the guards, and of the offset without guarded dimensions.
+  // Only forms that CollectUses has collected may be used here, because only
+  // they have one coefficient per loop axis: the forms of guards, and the
+  // offset without guarded dimensions.
   Access result = access;
   result.guards.clear();
   for (const Guard& guard : access.guards) {
@@ -215,9 +216,9 @@ int StripCompiler::EmitGather(const Access& access,
   }
   const Level level = LevelOfMask(mask);
   const TileDims dims = DimsOfMask(mask);
-  // If the offsets leave out the part of the column axis, they also lack the
-  // offset of the tile's first column, which is added to the memory's address
-  // here.
+  // The kernel adds the distance between columns to the offsets if they leave
+  // out the column axis. The offset of the tile's first column is then missing,
+  // too; it is added to the memory's address here.
   const int memory = EmitRawMemory(
       access.buffer, storage,
       offsets.column_step != 0 ? ColumnPart(access.offset) : Affine());
@@ -271,8 +272,9 @@ bool StripCompiler::TryDirectStore(const StripView& view, DType type,
   return true;
 }
 
-// True if the instruction loads with rows and columns transposed. Such a load
-// must use a tile, because its scattered writes then stay in the cache.
+// True if the instruction loads memory with rows and columns transposed. Such a
+// load must write to a tile, because its scattered writes then stay in the
+// cache.
 bool StripCompiler::Transposes(const StripOp& op) const {
   for (const StripView& view : program_.spatial_views) {
     if (view.reg == op.a && view.row_stride == view.element_size &&
@@ -283,8 +285,9 @@ bool StripCompiler::Transposes(const StripOp& op) const {
   return false;
 }
 
-// Removes a load whose tile only the store uses: a store can read memory with
-// any stride directly. Returns the strip register that the store must read.
+// If only the store uses the last load's tile, removes the load, because a
+// store can read memory with any stride directly. Returns the strip register
+// that the store must read.
 int StripCompiler::SkipLoad(DType type, int value) {
   if (spec_.stores.size() != 1 || program_.prologue.empty() ||
       !IsUsableInPlace(type))
@@ -298,7 +301,7 @@ int StripCompiler::SkipLoad(DType type, int value) {
   }
   program_.prologue.pop_back();
   program_.registers[value].keeps = false;
-  // A tile of size 0 gets no memory, because it is not used any more.
+  // The tile of the removed load gets the size 0, so that it gets no memory.
   program_.registers[value].element_size = 0;
   return last.a;
 }

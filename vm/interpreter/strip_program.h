@@ -28,8 +28,8 @@
 namespace ember::vm {
 
 inline constexpr int kMaxSegments = 4;
-// Target number of elements of a tile, and the smallest such number. If few
-// tiles are in use, each tile can be larger and still stay in the L1 cache.
+// Limits of the number of elements of a tile. In between, tiles are so large
+// that all tiles in use together have kTileBytes and stay in the L1 cache.
 inline constexpr int64_t kTileElements = 4096;
 inline constexpr int64_t kFewestTileElements = 512;
 inline constexpr int64_t kTileBytes = 40 * 1024;
@@ -46,33 +46,34 @@ struct StripStore {
 };
 
 struct StripSpec {
-  // for each segment, the numbers of its axes in the analysis
+  // for each segment, the numbers of its axes in StageAnalysis::axes
   std::vector<std::vector<int>> segments;
   std::vector<int64_t>
-      // For each segment, the largest number of points of a range. Empty:
-      // unknown.
+      // For each segment, the largest number of points of the ranges with which
+      // the program is run. Empty: not known.
       most_points;
-  // True if the axes must keep their order, because stores may overlap.
+  // True if the points must be visited in the order of the axes, because stores
+  // may overlap.
   bool ordered = false;
   tensor::Combiner combiner = tensor::Combiner::kNone;
   const tensor::Fold* fold = nullptr;
   std::vector<tensor::Register> values;
   std::vector<StripStore> stores;
-  // If it is not null: the program only copies. Its value is loaded (without
-  // guards) by this access and rounded to the type of the store.
+  // If it is not null, the program only copies: it loads a value without guards
+  // by this access, and rounds it to the type of the store.
   const Access* source = nullptr;
   DType source_type = DType::kF32;
 };
 
 enum class StripMode : uint8_t {
   kMap,  // the stage has no reduction
-  // A tile of spatial points is the accumulator; the loops over the reduction
-  // axes are outside of the loops in the kernels.
+  // The accumulator is a tile of spatial points. Each reduction step is one
+  // call of a kernel on the whole tile.
   kVertical,
   // The columns of a tile are a reduction axis: each row of the tile is reduced
   // to one element.
   kHorizontal,
-  kFold,  // like kVertical, for a fold with any number of accumulators
+  kFold,  // like kVertical, for a fold, which has any number of accumulators
 };
 
 // Adds bytes to an address. It computes on integers, because intermediate
@@ -86,10 +87,11 @@ inline char* Advance(char* pointer, int64_t bytes) {
 // A loop axis, which may combine several axes of the analysis.
 struct LoopAxis {
   int64_t extent;
-  int segment;  // number of the segment; -1 for a reduction axis
+  int segment;  // number of the segment that contains the axis; -1 for a
+                // reduction axis
 };
 
-// The dimensions of the tile (rows, columns) along which a value varies.
+// Says if a value varies along the rows and along the columns of a tile.
 struct TileDims {
   bool rows = false;
   bool columns = false;
@@ -101,7 +103,7 @@ struct TileDims {
 struct StripRegister {
   enum Kind : uint8_t { kConstant, kTile, kView } kind = kTile;
   TileDims dims;
-  // true for a tile that is computed again in each reduction step
+  // true for a tile whose values are computed again in each reduction step
   bool step_local = false;
   // true for a tile whose contents stay valid when the loops move to the next
   // tile of the stage
@@ -113,25 +115,26 @@ struct StripRegister {
   uint64_t constant = 0;
 };
 
-// Memory of a buffer that is used as a tile. Its address is computed again
-// whenever the loops move.
+// A part of a buffer's memory that is used as a tile. Its address is computed
+// again whenever the loops move to other points.
 struct StripView {
   int reg = 0;
   int buffer = 0;
   int element_size = 0;
   TileDims dims;
-  int64_t offset = 0;         // offset of the first element in the buffer, in
-                              // bytes
-  int64_t row_stride = 0;     // distance in bytes between the rows of the tile
-                              // in the buffer
-  int64_t column_stride = 0;  // distance in elements between the columns of the
-                              // tile
+  int64_t offset = 0;         // offset of the view's first element in the
+                              // buffer, in bytes
+  int64_t row_stride = 0;     // distance in bytes between neighbouring rows of
+                              // the tile in the buffer
+  int64_t column_stride = 0;  // distance in elements between neighbouring
+                              // columns of the tile in the buffer
   int coefficients =
       // Index in program.strides of the view's strides in bytes, one stride per
       // loop axis.
       0;
-  // A load with guards chooses for each tile: the memory itself, the default
-  // value, or a copy in which the elements outside of the buffer are replaced.
+  // Fields for a load with guards. For each tile the strip register becomes the
+  // memory itself, the default value, or a copy in which elements outside of
+  // the buffer have the default value.
   int guard_count = 0;
   int first_guard = 0;
   int default_register = -1;
@@ -139,17 +142,18 @@ struct StripView {
   // True if the strip register is the memory itself. False if the strip
   // register is a tile to which the memory is copied and converted.
   bool in_place = true;
-  TileKernel load = nullptr;  // kernel that copies memory to the tile
+  TileKernel load = nullptr;  // kernel that copies the memory to the tile
   TileKernel fill = nullptr;  // kernel that fills the tile with the default
                               // value
-  // True if elements outside of the buffer do not change the result. The
-  // reduction step is then clipped to the elements inside.
+  // True if elements outside of the buffer do not change the result of the
+  // reduction. The step is then executed only for the elements inside
+  // (clipped).
   bool skips = false;
 };
 
-// A row of few columns that is the same in every row of a tile (such as a
-// bias). It is copied to all rows of a tile, so that arithmetic with it is one
-// long loop. The tile is filled again when the view moves.
+// A row of few columns that all rows of a tile share (such as a bias). The row
+// is copied to all rows of a tile, so that arithmetic with it is one long loop.
+// The copies are made again when the view of the row moves.
 struct StripBroadcast {
   int view = 0;
   int tile = 0;
@@ -158,27 +162,28 @@ struct StripBroadcast {
 
 struct StripGuard {
   int64_t constant = 0;
-  int coefficients = 0;  // index in program.strides of the guard's coefficients
+  int coefficients = 0;  // index in program.strides of the guard's
+                         // coefficients, one per loop axis
   int64_t row_step = 0;
   int64_t column_step = 0;
   int64_t extent = 0;
   int64_t reduction_low =
-      // Smallest amount that the reduction axes add to the index; the next
-      // field is the largest amount.
+      // Smallest and (in the next field) largest amount that the reduction axes
+      // add to the guard's index.
       0;
   int64_t reduction_high = 0;
 };
 
-// Further operands of instructions that are not plain kernels: kIota, kCheck
-// and kScatter.
+// Additional operands of the instructions kIota, kCheck and kScatter, which are
+// not plain calls of kernels.
 struct StripSpecial {
   int coefficients = 0;      // kIota: index in program.strides of the form's
                              // coefficients
   int64_t base = 0;          // kIota: constant term of the form
   int64_t column_step = 0;   // kIota: difference of the form's values between
                              // columns
-  int buffer = 0;            // kCheck and kScatter: number of the accessed
-                             // buffer
+  int buffer = 0;            // kCheck and kScatter: number of the buffer that
+                             // is accessed
   int dimension = 0;         // kCheck: number of the dimension that is indexed
   DType type = DType::kF32;  // kScatter: type of the buffer's elements
   tensor::Update update = tensor::Update::kAssign;
@@ -213,7 +218,7 @@ struct StripProgram {
   std::vector<StripRegister> registers;
   // views whose addresses are computed once per tile
   std::vector<StripView> spatial_views;
-  // views whose addresses are computed in each reduction step
+  // views whose addresses are computed again in each reduction step
   std::vector<StripView> step_views;
   std::vector<StripBroadcast> broadcasts;
   std::vector<StripGuard> guards;
@@ -227,20 +232,21 @@ struct StripProgram {
   // added to a total; 0: there is no total.
   int64_t carry_steps = 0;
   std::vector<StripOp> carry;
-  // number of the view in step_views whose guards clip the reduction steps; -1
+  // index in step_views of the view whose guards clip the reduction steps; -1
   // if there is none
   int skip_view = -1;
   TapKernel tap_kernel =
-      // Kernel that executes the only instruction of `step` for several steps
-      // at once; null if there is none.
+      // If `step` is a single instruction, a kernel that executes it for
+      // several steps (taps) at once; null if there is none.
       nullptr;
-  // true if a tap is one element of operand a (operand b is the accumulator),
-  // false if it is a product
+  // true if a tap combines the accumulator with one element of operand a; false
+  // if with a product of elements of a and b
   bool taps_are_single = false;
-  // Offsets in bytes of the operands a and b at each reduction step, if the
-  // reduction is short or along one axis. A longer reduction uses the table
-  // repeatedly, with tap_advance added each time, until tap_count steps are
-  // done. The table is used for tiles in which no step is clipped.
+  // The table of the offsets in bytes of the operands a and b at each reduction
+  // step. It exists if the reduction is short or along one axis. A longer
+  // reduction uses the table repeatedly, with tap_advance added each time,
+  // until tap_count steps are done. The table is used for tiles in which no
+  // step is clipped.
   struct TapOffset {
     int64_t a = 0;
     int64_t b = 0;
@@ -255,9 +261,8 @@ struct StripProgram {
       1;
   bool has_checks = false;
 
-  // Calls tap(a, b) with the addresses of the operands for each of tap_count
-  // steps, until it returns false. The arguments are the addresses at the first
-  // step.
+  // Calls tap(a, b) with the addresses of the operands at each of tap_count
+  // steps, until it returns false. a and b are the addresses at the first step.
   template <typename Tap>
   void ForEachTap(char* a, char* b, const Tap& tap) const {
     const auto size = static_cast<int64_t>(tap_offsets.size());
@@ -288,8 +293,8 @@ struct StripFailure {
 };
 
 struct StripContext {
-  // Pointers to buffers by number: those of the dispatch, then the additional
-  // ones of the spec.
+  // Pointers to buffers by number: those of the dispatch, then additional ones,
+  // such as those of a contraction.
   char* const* buffers = nullptr;
   char* scratch = nullptr;  // scratch memory of at least scratch_bytes bytes,
                             // 64-byte aligned
@@ -300,14 +305,15 @@ struct StripContext {
   const Interrupt* interrupt = nullptr;
 };
 
-// All accesses and forms that a spec uses. They determine which axes can be
-// combined, so they must be known before the spec is compiled.
+// All loads and affine forms that the compilation of a spec uses. They
+// determine which axes can be combined, so they are collected before.
 struct StripUses {
   std::vector<tensor::Register> data;  // registers whose values are computed as
                                        // tiles
   std::vector<const Access*> loads;
-  std::vector<const Affine*> forms;  // forms of offsets, guards, dynamic
-                                     // indices and computed index values
+  // forms of offsets, guards, dynamic indices, and index values that are
+  // computed
+  std::vector<const Affine*> forms;
 };
 StripUses CollectUses(const StageAnalysis& analysis, const StripSpec& spec);
 
@@ -316,8 +322,8 @@ StatusOr<StripProgram> CompileStrips(const StageAnalysis& analysis,
 void RunStrips(const StripProgram& program, const StripContext& context,
                std::span<const FlatRange> ranges);
 
-// Stores the elements of a tile (b) one after another to memory
-// (destination.data) at the offsets in a tile (a).
+// Stores the elements of the tile b, one after another, to the memory
+// destination.data at the offsets in the tile a.
 void ScatterTile(const TileArguments& arguments, DType type,
                  tensor::Update update);
 

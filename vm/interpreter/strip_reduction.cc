@@ -15,8 +15,9 @@ using tensor::Update;
 
 namespace {
 
-// Largest number of steps whose offsets are in the table. A longer reduction
-// along one axis uses the table again for each group of this many steps.
+// Largest number of reduction steps whose offsets are in the table of taps. A
+// longer reduction along one axis uses the table again for each group of so
+// many steps.
 constexpr int64_t kTabulatedTaps = 15 * kMaxTaps;
 
 }  // namespace
@@ -39,8 +40,9 @@ void StripCompiler::CompileMap() {
   std::vector<int> values;
   for (Register r : spec_.values) {
     int reg = Emit(r);
-    // A stage may load from a buffer to which it also stores. If it has several
-    // stores, all loads must be executed before the first store.
+    // All loads must be executed before the first store, because a stage may
+    // load from a buffer to which it also stores. So with several stores a
+    // value that is only a view is copied to a tile.
     if (spec_.stores.size() > 1 &&
         program_.registers[reg].kind == StripRegister::kView) {
       const StripRegister from = program_.registers[reg];
@@ -106,8 +108,8 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
     if (!view.in_place || (view.guard_count > 0 && !view.skips)) return;
   }
   // The kernel for several steps reads its operands from memory. An operand
-  // that stays the same in all steps must not have guards, because for a tile
-  // that is completely outside of the buffer the operand is a single value.
+  // with guards that stays the same in all steps is not in memory for a tile
+  // that is completely outside of the buffer: it is then a single value.
   for (const StripView& view : program_.spatial_views) {
     const bool is_operand = view.reg == op.a || (!single && view.reg == op.b);
     if (is_operand && view.guard_count > 0) return;
@@ -117,7 +119,8 @@ void StripCompiler::FindTaps(TapKernel kernel, bool single) {
   TabulateTaps(op);
 }
 
-// Returns the offset in bytes of a view at a reduction step.
+// Returns the offset in bytes that the reduction axes add to a view's address
+// at a reduction step.
 int64_t StripCompiler::StepOffset(const StripView& view, int64_t step) const {
   int64_t offset = 0;
   for (int i = static_cast<int>(axes_.axes.size()) - 1;
@@ -160,8 +163,9 @@ void StripCompiler::BeginValues() {
 void StripCompiler::EndValues() {
   if (!only_steps_) return;
   only_steps_ = false;
-  // Values that the indices of stores need must be emitted again after the
-  // reduction, outside of its steps.
+  // Registers that were emitted for the steps only are forgotten, so that the
+  // indices of stores emit the values that they need again, outside of the
+  // steps.
   strip_registers_.assign(strip_registers_.size(), -1);
 }
 
@@ -176,7 +180,8 @@ void StripCompiler::CarrySum(int accumulator, DType type) {
       extent = DivideRoundingUp(extent, program_.max_columns);
     if (__builtin_mul_overflow(steps, extent, &steps)) steps = INT64_MAX;
   }
-  // A step that combines the columns of a tile counts as several additions.
+  // In horizontal mode a step adds several columns to one sum, so fewer steps
+  // are allowed before the sum is carried.
   const int64_t most =
       horizontal ? tensor::kSumBlock / 2 : tensor::kSumBlock - kMaxTaps;
   if (steps <= most) return;
@@ -202,7 +207,8 @@ void StripCompiler::CompileReduction() {
   const int size = TileElementSize(type);
   FindSkip(value);
   const TileDims full = FullDims();
-  // If possible, the memory of the result itself is used as the accumulator.
+  // The memory of the result itself is used as the accumulator, if it can be
+  // used as a tile; otherwise a tile is.
   const StripStore& store = spec_.stores[0];
   const StripView view = MakeView(store.access, size, full);
   const bool direct = !horizontal && !spec_.ordered &&

@@ -11,12 +11,12 @@ namespace {
 // Number of points between two checks of the interrupt. Simple instructions on
 // this many points take some tens of microseconds.
 constexpr int64_t kPointsPerQuestion = 16384;
-// Number of instructions on a tile between two calls of CountPoints. One
-// instruction on one element counts as one point.
+// Number of instructions on a tile that are executed between two calls of
+// CountPoints, which counts each instruction on each element as one point.
 constexpr int kOpsPerQuestion = 16;
 
-// The first row and the first column of the part of a tile to which a clipped
-// reduction step applies.
+// The part of a tile to which a clipped reduction step applies begins at this
+// row and this column.
 struct Clip {
   int64_t first_row = 0, first_column = 0;
 };
@@ -51,9 +51,9 @@ class StripRun {
  private:
   bool failed() const { return context_.failure->found; }
 
-  // Counts points before they are computed, and checks the interrupt from time
-  // to time. After the interrupt or a failed check has set stops_, all loops
-  // over tiles and steps end.
+  // Counts points before they are computed, and checks the interrupt after each
+  // kPointsPerQuestion of them. After the interrupt or a failed check has set
+  // stops_, all loops over tiles and steps end.
   void CountPoints(int64_t points) {
     points_left_ -= points;
     if (points_left_ > 0) return;
@@ -62,7 +62,7 @@ class StripRun {
       stops_ = true;
   }
 
-  // --- the tiles of a box ---
+  // --- the loops over the tiles of a box ---
 
   void RunBox() {
     outer_count_ = 0;
@@ -73,9 +73,8 @@ class StripRun {
         outer_[outer_count_++] = i;
     }
     if (program_.tap_kernel != nullptr) {
-      // The loop over outer axes is inside of the loop over columns, because in
-      // windows the same columns of consecutive outer rows read mostly the same
-      // memory.
+      // The loop over outer axes is inside of the loop over blocks of rows,
+      // because in windows consecutive outer rows read mostly the same memory.
       RowBlocks blocks(*this);
       while (blocks.Next()) {
         do {
@@ -118,8 +117,9 @@ class StripRun {
     origin_[columns] = box_->begin[columns];
   }
 
-  // Splits the row axis into blocks of rows. Rows at a border form separate
-  // blocks, so that the other blocks need no clipping.
+  // Splits the row axis into blocks of rows. Rows whose windows reach into the
+  // padding form blocks of their own, so that the other blocks need no
+  // clipping.
   class RowBlocks {
    public:
     explicit RowBlocks(StripRun& run)
@@ -151,8 +151,8 @@ class StripRun {
     int64_t inside_[2] = {0, 1};
   };
 
-  // Finds the range of rows for which all guards are fulfilled at every
-  // reduction step.
+  // Finds the range of rows in which no reduction step reaches into the
+  // padding, for all guards.
   void FindInside(FlatRange range, int64_t inside[2]) {
     const StripView& view = program_.step_views[program_.skip_view];
     const int row_axis = program_.row_axis;
@@ -204,8 +204,8 @@ class StripRun {
       if (program_.axes[i].extent == 0) return;
     }
     step_columns_ = -1;
-    // In horizontal mode the column axis is a reduction axis, so its position
-    // changes with the steps.
+    // The column axis is a reduction axis in horizontal mode, so the loop
+    // advances its position.
     SetStepBases();
     for (;;) {
       if (horizontal) {
@@ -232,7 +232,8 @@ class StripRun {
     }
   }
 
-  // Counts the terms that have been added to the tile's accumulators.
+  // Counts reduction steps. After carry_steps of them the sums in the
+  // accumulators are carried to totals.
   void CountSteps(int64_t steps, int64_t rows, int64_t columns) {
     if (program_.carry_steps == 0) return;
     steps_ += steps;
@@ -267,7 +268,8 @@ class StripRun {
     RunOps(program_.step, rows, columns, clip);
   }
 
-  // True if no reduction step has to be clipped in this tile.
+  // True if no reduction step of this tile reaches into the padding, so that
+  // none has to be clipped.
   bool IsInside(int64_t rows, int64_t columns) const {
     if (program_.skip_view < 0) return true;
     const StripView& view = program_.step_views[program_.skip_view];
@@ -324,8 +326,8 @@ class StripRun {
     tap_.taps = 0;
   }
 
-  // Sets the strides of tiles so that the columns in use are contiguous;
-  // kernels can then process a tile as one row.
+  // Sets the strides of tiles to the number of columns in use, so that tiles
+  // are contiguous and kernels can process a tile as one row.
   void SetTileStrides(int64_t columns, bool step_local) {
     if (step_local) step_columns_ = columns;
     const StripRegister* infos = program_.registers.data();
@@ -358,14 +360,14 @@ class StripRun {
     return sum;
   }
 
-  // Returns the part of a step view's offset that SetStepBases has computed.
+  // Returns the part of a step view's address that SetStepBases has computed.
   // These numbers are stored behind the strip registers, one per step view.
   int64_t& StepBase(size_t view) {
     return registers_[program_.registers.size() + view].row_stride;
   }
 
-  // Computes the parts of the positions of step views and guards that do not
-  // depend on the reduction axes.
+  // Computes those parts of the addresses of step views, and of the indices of
+  // guards, that do not depend on the reduction axes.
   void SetStepBases() {
     for (size_t i = 0; i < program_.step_views.size(); ++i) {
       const StripView& view = program_.step_views[i];
@@ -393,8 +395,9 @@ class StripRun {
     }
   }
 
-  // Returns the source, rows and columns that are currently copied in the tile
-  // of a broadcast. They are stored behind the step bases.
+  // Returns what is currently copied in the tile of a broadcast: the view's
+  // address, and the numbers of rows and columns. It is stored behind the
+  // numbers of StepBase.
   TileOperand& FilledBroadcast(size_t i) {
     return registers_[program_.registers.size() + program_.step_views.size() +
                       i];
@@ -441,8 +444,8 @@ class StripRun {
                     int64_t columns) {
     for (const StripView& view : views) {
       char* memory = context_.buffers[view.buffer];
-      // The address of a tile that begins in the padding is computed as an
-      // integer, because it may be outside of the buffer. It is not accessed.
+      // The address of a tile that begins in the padding may be outside of the
+      // buffer, so it is computed as an integer. No memory there is accessed.
       char* data =
           reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(memory) +
                                   view.offset + Dot(view.coefficients));
@@ -491,7 +494,8 @@ class StripRun {
                                  view.element_size),
            view.row_stride, view.column_stride};
     if (t.columns == 1 && t.rows > 1 &&
-        columns == 1) {  // A tile of one column is processed as one row.
+        columns == 1) {  // A tile of one column is processed as one row, which
+                         // is one loop instead of many.
       t.a.column_stride = view.row_stride / view.element_size;
       t.columns = t.rows;
       t.rows = 1;
@@ -510,7 +514,8 @@ class StripRun {
                                     clip.first_column * operand.column_stride *
                                         info.element_size);
     }
-    // Swaps the strides, so that the code for rows processes a column.
+    // A column is processed by the code for rows, with the distance between
+    // rows as the distance between columns.
     if (vertical) {
       operand.column_stride = operand.row_stride / info.element_size;
       operand.row_stride = 0;
@@ -526,9 +531,10 @@ class StripRun {
     t.failure = &index_failure_;
     int since_question = 0;
     for (const StripOp& op : ops) {
-      // A file may have a hundred thousand instructions for one tile. After an
-      // interrupt the remaining instructions, and everything after them, are
-      // skipped, because indices may not have been checked.
+      // A file may have a hundred thousand instructions for one tile, so the
+      // interrupt is checked between them. After an interrupt the remaining
+      // instructions, and everything after them, are skipped, because indices
+      // may not have been checked.
       if (++since_question == kOpsPerQuestion) {
         since_question = 0;
         CountPoints(kOpsPerQuestion * rows * columns);
@@ -588,7 +594,8 @@ class StripRun {
   int outer_[kMaxAxes];
   int outer_count_ = 0;
   int64_t step_columns_ = -1;
-  int64_t steps_ = 0;  // number of steps since sums were last carried to totals
+  int64_t steps_ = 0;  // number of reduction steps since sums were last carried
+                       // to totals
   int64_t skip_bases_[kMaxAxes];
   TileIndexFailure index_failure_ = {0, false};
   int64_t points_left_ = kPointsPerQuestion;

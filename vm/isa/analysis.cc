@@ -11,8 +11,9 @@
 namespace ember::vm {
 namespace {
 
-// Checks every reachable instruction against the facts that hold before it, and
-// collects the results of the analysis.
+// Checks every reachable instruction against the facts that hold before it
+// (registers written, memory that may be stored to), and collects the results
+// of the analysis.
 class Checker {
  public:
   Checker(const ModuleDefinition& module, uint32_t number, ProgramFacts& facts)
@@ -44,7 +45,7 @@ class Checker {
     return OkStatus();
   }
 
-  // An unreachable dispatch instruction also gets a site, because the executor
+  // An unreachable dispatch instruction also gets a site, because the session
   // gives every dispatch instruction a number.
   void AddUnreachable(uint32_t index) {
     if (program_.instructions[index].opcode == ProgramOpcode::kDispatch)

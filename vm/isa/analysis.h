@@ -36,7 +36,8 @@
 
 namespace ember::vm {
 
-// The constant to which an operand refers, if it is the same one on every path.
+// The constant to which a dispatch's operand refers, if it is the same one on
+// every path to the dispatch.
 struct ConstantSource {
   int32_t constant = -1;  // number of the constant; -1 if none is known
   int64_t offset = 0;     // offset of the operand's memory in the constant, in

@@ -44,9 +44,9 @@ TEST(AnalysisTest, AcceptsSamples) {
   }
 }
 
-// kPaths jumps lead to one long block. At each jump one register fewer has been
-// written than at the jump before, so the analysis would visit the block once
-// per jump.
+// A program in which kPaths jumps lead to one long block. At each jump one
+// register fewer has been written than at the jump before, so the analysis
+// would visit the block once per jump. It must refuse the program instead.
 TEST(AnalysisTest, RefusesLongBlocksThatAreVisitedOften) {
   constexpr int kPaths = 400;
   constexpr int kInstructions = 4000;
@@ -68,8 +68,10 @@ TEST(AnalysisTest, RefusesLongBlocksThatAreVisitedOften) {
             "per instruction, found a more tangled one");
 }
 
-// In each iteration of the loop the facts about one register move on to the
-// next register, and each visit copies the facts about all registers.
+// In each iteration of the program's loop the facts about one register move on
+// to the next register, so the analysis would visit the loop once per register
+// and copy the facts about all registers each time. It must refuse the program
+// instead.
 TEST(AnalysisTest, RefusesManyRegistersThatAreVisitedOften) {
   constexpr int kMoves = 400;
   const auto number = [](int i) { return std::to_string(i); };
@@ -149,8 +151,8 @@ L3:
             "program main: instruction 3 (result): expected a register written "
             "on every path, "
             "found b0");
-  // The second iteration of the loop reads a register that the first one has
-  // released.
+  // The second iteration of the loop would release a register that the first
+  // one has released already.
   EXPECT_EQ(ErrorOf(R"(
     i0 = integer 4
     b0 = arena 16
@@ -310,8 +312,8 @@ TEST(CallAnalysisTest, ResultsOfCallsAreReadOnly) {
                         kCalled),
             "program main: instruction 3 (dispatch): expected writable memory "
             "to store to, found b1, which may be an input or a constant");
-  // Appending to the result of a call is allowed, because memory that is not
-  // owned by the register is copied first.
+  // The result of a call may be appended to, although it may be an input's
+  // memory: append copies memory that other registers refer to.
   EXPECT_EQ(CallErrorOf(R"(
     b0 = input x
     i0 = integer 4
@@ -382,8 +384,8 @@ TEST(AnalysisTest, IntegersInMemory) {
       "on every path, found b0");
 }
 
-// Tests with changed plain values, for errors that the text form cannot
-// express.
+// Tests the verifier with programs whose fields are changed directly, for
+// errors that the text form cannot express.
 class StructureTest : public testing::Test {
  protected:
   ModuleDefinition module_ = SampleNamed("static");
@@ -459,8 +461,8 @@ TEST_F(StructureTest, LimitsHold) {
             "program main: input 'x:0': expected at most 32 dims, found 40");
 }
 
-// A program with many blocks and many registers must be refused at once,
-// because its analysis would take gigabytes.
+// A program with many blocks and many registers must be refused before its
+// analysis, which would take gigabytes.
 TEST_F(StructureTest, ComplexityIsBounded) {
   program().buffer_register_count = 1 << 20;
   std::vector<ProgramInstruction> code(100,

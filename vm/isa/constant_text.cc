@@ -10,8 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Calls visit(pointer) with a null pointer to the storage type of the DType, so
-// that visit gets the type as a template argument.
+// Calls visit with a null pointer to the C++ type that stores elements of the
+// DType, so that visit gets this type as a template argument.
 template <typename Visit>
 auto VisitType(DType type, const Visit& visit) {
   switch (type) {

@@ -19,8 +19,8 @@ bool EndsBlock(ProgramOpcode opcode) {
   return IsBranch(opcode) || opcode == ProgramOpcode::kReturn;
 }
 
-// Keeps in `into` only the facts that hold in both states. Returns true if
-// `into` changed.
+// Keeps in `into` only the facts that hold in both states, `into` and `from`.
+// Returns true if `into` changed.
 bool Merge(DataFlowState& into, const DataFlowState& from) {
   bool changed = false;
   const auto clear = [&changed](std::vector<bool>& bits,
@@ -81,18 +81,18 @@ Status DataFlow::Solve() {
          " blocks times registers, found ", blocks_.size() * registers}));
   }
   DataFlowState start;
-  // A new vector is constructed, because growing one takes more code.
+  // A new vector is assigned, because growing the existing one takes more code.
   start.integers = std::vector<bool>(program_.integer_register_count);
   std::fill_n(start.integers.begin(), program_.parameters.size(), true);
   start.buffers.resize(program_.buffer_register_count);
   start.results = std::vector<bool>(program_.results.size());
   queued_ = std::vector<bool>(blocks_.size());
   Flow(0, start);
-  // Limits the number of visits. Nested loops need about one visit of a block
-  // per level. A program that is made to need more visits than the limit is
-  // refused. The limit counts instructions, not blocks, because a long block
-  // behind many short ones may be visited once for each of them. It also counts
-  // registers, because a visit copies the facts about all of them.
+  // Limits the work of the analysis. Nested loops need about one visit of a
+  // block per level; a program that needs much more is refused. The limit
+  // counts instructions, not blocks, because a long block behind many short
+  // ones may be visited once for each of them. It also counts registers,
+  // because a visit copies the facts about all of them.
   uint64_t steps_left = 64 * uint64_t{program_.instructions.size()} +
                         16 * blocks_.size() * registers + 65536;
   while (!worklist_.empty()) {
@@ -161,9 +161,9 @@ BufferFacts DataFlow::WrittenFacts(const ProgramInstruction& instruction,
     case ProgramOpcode::kCallProgram:
     case ProgramOpcode::kSliceAt:
       return {true, false, {}};
-    // All other instructions give memory that may be written: an arena, an
-    // allocation, a result of a library call, or memory to which the program
-    // appended.
+    // All other instructions write a reference to memory that may be stored to:
+    // an arena, an allocation, a result of a library call, or memory to which
+    // the program appended.
     default:
       return {true, true, {}};
   }
@@ -180,7 +180,7 @@ void DataFlow::Transfer(uint32_t index, DataFlowState& state) const {
     return;
   }
   if (instruction.opcode == ProgramOpcode::kDispatch)
-    return;  // An instruction of another kind writes no register.
+    return;  // A dispatch writes no registers, so it changes no facts.
   const OperandAccess access = AccessOf(program_, module_, instruction);
   for (uint32_t reg : access.written_integers) state.integers[reg] = true;
   if (access.written_buffers.empty()) return;

@@ -25,10 +25,11 @@ struct BufferFacts {
 };
 
 struct DataFlowState {
-  // for each integer register, true if it has been written
+  // for each integer register, true if it has been written on every path
   std::vector<bool> integers;
   std::vector<BufferFacts> buffers;
-  std::vector<bool> results;  // for each result, true if it has been set
+  std::vector<bool> results;  // for each result of the program, true if it has
+                              // been set on every path
 
   bool operator==(const DataFlowState&) const = default;
 };

@@ -15,12 +15,13 @@ namespace ember::vm {
 
 struct ProgramInstructionInfo {
   std::string_view text;
-  // Says what the fields a, b, c and the immediate contain; instructions.h
-  // explains the letters.
+  // Letters that say what the fields a, b, c and immediate of the instruction
+  // contain; vm/isa/instructions.h explains them.
   std::string_view operands;
 };
 
-// A row of ProgramInstructionInfo as it is stored in the table.
+// A row of the table. ProgramInstructionInfo has the same texts, which are
+// stored here without pointers.
 struct ProgramInstructionRow {
   ShortText<15> text;
   ShortText<7> operands;

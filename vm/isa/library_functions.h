@@ -68,7 +68,8 @@ struct LibraryFunctionInfo {
   std::string_view operands;
 };
 
-// A row of LibraryFunctionInfo as it is stored in the table.
+// A row of the table. LibraryFunctionInfo has the same texts, which are stored
+// here without pointers.
 struct LibraryFunctionRow {
   ShortText<19> text;
   ShortText<11> operands;

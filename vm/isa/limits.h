@@ -12,8 +12,8 @@ namespace ember::vm {
 inline constexpr int kMaxRank = 32;
 // Largest number of registers of each kind (integers, buffers) in a program.
 inline constexpr uint32_t kMaxRegisters = 1 << 20;
-// Largest number of registers of all programs of a module, integers and buffers
-// together.
+// Largest sum of the numbers of registers of all programs of a module, integers
+// and buffers together.
 inline constexpr uint64_t kMaxModuleRegisters = 4 * kMaxRegisters;
 // Largest number of programs of a module: a model has one for each branch and
 // loop body. A chain of nested calls may have this length.

@@ -159,7 +159,8 @@ class ModuleParser {
   Lexer lexer_;
   ModuleDefinition module_;
   std::string origin_;
-  // for each program, the calls of other programs in it
+  // for each program, its calls of other programs, whose numbers are set when
+  // all programs have been parsed
   std::vector<std::vector<CallReference>> calls_;
 };
 

@@ -151,8 +151,8 @@ class ProgramParser {
     return OkStatus();
   }
 
-  // Finds the opcode for a mnemonic. `target` is the letter of the register
-  // before '='; '-' if there is none.
+  // Finds the opcode of an instruction by its name in the text. `target` is the
+  // letter of the register before '='; '-' if there is none.
   static StatusOr<ProgramOpcode> FindOpcode(const Token& mnemonic,
                                             char target) {
     for (int i = 0; i < kProgramOpcodeCount; ++i) {
@@ -237,7 +237,8 @@ class ProgramParser {
     }
   }
 
-  // Parses a number that must fit a field of 32 bits.
+  // Parses a number from 0 to 2^32 - 1, because it is stored in a field of 32
+  // bits.
   StatusOr<int64_t> ParseNumber(std::string_view what) {
     const Token token = lexer_.Peek();
     EMBER_ASSIGN_OR_RETURN(const int64_t value, lexer_.ExpectInteger(what));
@@ -351,8 +352,9 @@ class ProgramParser {
     return lexer_.Expect(")");
   }
 
-  // Parses registers of one kind up to the first other token. `separator` must
-  // precede the first register.
+  // Parses registers of one kind, separated by commas, up to the first other
+  // token. If `separator` is not empty, the list is present only if it begins
+  // with the separator.
   Status ParseRegisterList(char letter, std::string_view separator) {
     const char prefix = IsIntegerRegister(letter) ? 'i' : 'b';
     if (!separator.empty() && !lexer_.Accept(separator)) return OkStatus();

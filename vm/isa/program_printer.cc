@@ -69,8 +69,8 @@ class ProgramPrinter {
     }
   }
 
-  // Prints the number of registers of a kind, unless it is the largest register
-  // number in use plus one.
+  // Prints the numbers of the program's registers. A number is left out if it
+  // is the largest register in use plus one, because the parser then finds it.
   void PrintRegisterCounts() {
     uint32_t integers = static_cast<uint32_t>(program_.parameters.size());
     uint32_t buffers = 0;
@@ -189,11 +189,12 @@ class ProgramPrinter {
       }
       default:
         printer_.Print(value);
-        return;  // Operands with the letters v and m need no special text.
+        return;  // An immediate value and the number of a message are printed
+                 // as plain numbers.
     }
   }
 
-  // Prints the name of an item. Prints its number instead if several items have
+  // Prints the name of an item of a list, or its number if several items have
   // this name.
   template <typename Items>
   void PrintReference(const Items& items, int64_t number) {

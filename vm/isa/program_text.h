@@ -22,8 +22,8 @@ std::string NameText(std::string_view name);
 // Parses a name, which is bare or quoted.
 StatusOr<std::string> ParseName(Lexer& lexer, std::string_view what);
 
-// Returns the index of the item with this name; -1 if there is none, or more
-// than one.
+// Returns the index of the only item with this name; -1 if no item or several
+// have it.
 template <typename Items, typename GetName>
 int64_t FindUnique(const Items& items, std::string_view name,
                    const GetName& get_name) {
@@ -43,7 +43,8 @@ StatusOr<DType> ParseType(Lexer& lexer);
 void PrintProgramTo(Printer& printer, const Program& program,
                     const ModuleDefinition& module);
 
-// A call of a program by its name. The program may follow later in the text.
+// A call of a program that the text names. The called program may follow later
+// in the text, so its number is set afterwards (ResolveCalls).
 struct CallReference {
   uint32_t instruction = 0;
   Token name;
@@ -54,7 +55,8 @@ struct ParsedProgram {
 };
 StatusOr<ParsedProgram> ParseProgramFrom(Lexer& lexer,
                                          const ModuleDefinition& module);
-// Sets the numbers of the called programs, once all programs have been parsed.
+// Sets the numbers of the called programs in the caller's call instructions,
+// once all programs have been parsed.
 Status ResolveCalls(std::span<const CallReference> calls,
                     const std::vector<Program>& programs, Program& caller);
 

@@ -186,8 +186,8 @@ class StructureChecker {
         if (value == 0) return OkStatus();
         return Error(Concat({"expected 0 in an unused field, found ", value}));
       default:
-        // The letter v needs no check. The letters o and s are checked together
-        // by CheckOperandRange.
+        // The letter v (immediate value) needs no check. The letters o and s
+        // (operand list) are checked together by CheckOperandRange.
         return OkStatus();
     }
   }
@@ -213,8 +213,8 @@ class StructureChecker {
                          count, " from position ", first}));
   }
 
-  // Returns, for messages, the name of the object that determines the operands
-  // of an instruction's list.
+  // Returns the name, for messages, of the dispatch, function or program that
+  // determines how many operands the instruction's list must have.
   std::string ListOwner(const ProgramInstruction& instruction) const {
     switch (instruction.opcode) {
       case ProgramOpcode::kDispatch:

@@ -27,8 +27,8 @@ struct OperandAccess {
   std::vector<uint32_t> written_integers;
   std::vector<uint32_t> read_buffers;
   std::vector<uint32_t>
-      // Buffer registers that the instruction reads to get an address, and
-      // whose memory it writes.
+      // Registers with a reference to memory that the instruction writes; the
+      // register itself is only read.
       changed_buffers;
   std::vector<uint32_t> written_buffers;
 };

@@ -110,11 +110,11 @@ TEST(ModuleTextTest, LargeConstantsAreElided) {
 TEST(ModuleTextTest, ConstantsOfAllTypesRoundTrip) {
   for (int t = 0; t < kDTypeCount; ++t) {
     const DType type = static_cast<DType>(t);
-    // Every byte of the constant is `fill`, except that one bit of the last
-    // byte is flipped. As floats, 0xff gives NaNs; 0x7f gives NaNs or very
-    // large numbers; 0x01 and 0x80 give numbers close to 0 (0x80 in types of 8
-    // bits: -0); and 0x3c with the flipped bit gives an infinity (f8e5m2) or a
-    // NaN (f16).
+    // The values cover the special cases of the types: every byte of the
+    // constant is `fill`, except that one bit of the last byte is flipped. As
+    // floats, 0xff gives NaNs; 0x7f gives NaNs or very large numbers; 0x01 and
+    // 0x80 give numbers close to 0 (0x80 in types of 8 bits: -0); and 0x3c with
+    // the flipped bit gives an infinity (f8e5m2) or a NaN (f16).
     for (uint8_t fill : {0x00, 0x01, 0x3c, 0x7f, 0x80, 0xff}) {
       ModuleDefinition module = SampleNamed("static");
       std::vector<uint8_t> bytes(3 * static_cast<size_t>(DTypeByteSize(type)),

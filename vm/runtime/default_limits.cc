@@ -11,7 +11,8 @@ namespace ember::vm {
 namespace {
 
 // Returns the number that a file contains. Returns INT64_MAX if the file does
-// not exist or contains no number (but "max").
+// not exist, or contains the word "max" (no limit) or another text in place of
+// a number.
 int64_t NumberIn(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "re");
   if (file == nullptr) return INT64_MAX;
@@ -47,7 +48,8 @@ int64_t GroupLimit() {
 }  // namespace
 
 int64_t DefaultMemoryLimit() {
-  // The limit is computed once per process, because every session needs it.
+  // The limit is read from the system once per process and kept, because every
+  // new session needs it.
   static const int64_t limit = [] {
     const long pages = sysconf(_SC_PHYS_PAGES);
     const long page = sysconf(_SC_PAGESIZE);

@@ -1,4 +1,5 @@
-// Implements the default limit for WebAssembly: a memory has at most 4 GiB.
+// Implements the default memory limit for WebAssembly, whose memory has at most
+// 4 GiB.
 #include "vm/runtime/default_limits.h"
 
 namespace ember::vm {

@@ -9,8 +9,8 @@
 namespace ember::vm {
 namespace {
 
-// Number of bytes of a chunk that small calls share. A call that needs more
-// gets a chunk of its own.
+// Size in bytes of a chunk, a buffer of the device that several small calls of
+// Take share. A call that needs more bytes gets a chunk of its own.
 constexpr int64_t kChunkBytes = int64_t{1} << 20;
 
 }  // namespace
@@ -20,8 +20,8 @@ DeviceScratch::DeviceScratch(std::shared_ptr<hal::Device> device)
       alignment_(std::max<int64_t>(device_->limits().binding_alignment, 64)) {}
 
 StatusOr<hal::BufferRange> DeviceScratch::Take(int64_t bytes) {
-  // Chunks in which this range does not fit are skipped. They are used again
-  // after the next Reuse.
+  // Chunks that have no room for the range are skipped. The rest of a skipped
+  // chunk is used again only after the next call of Reuse.
   for (; chunk_ < static_cast<int64_t>(chunks_.size()); ++chunk_, used_ = 0) {
     hal::Buffer* const chunk = chunks_[static_cast<size_t>(chunk_)].get();
     const int64_t offset = RoundUp(used_, alignment_);

@@ -49,8 +49,10 @@ class DeviceScratch {
   const std::shared_ptr<hal::Device> device_;
   const int64_t alignment_;
   std::vector<std::unique_ptr<hal::Buffer>> chunks_;
-  int64_t chunk_ = 0;  // number of the chunk from which memory is being taken
-  int64_t used_ = 0;   // number of bytes of this chunk that are taken
+  int64_t chunk_ = 0;  // index in chunks_ of the buffer from which Take takes
+                       // memory
+  int64_t used_ = 0;   // number of bytes of the buffer chunks_[chunk_] that are
+                       // taken
   int64_t bytes_ = 0;
   int64_t limit_ = INT64_MAX;
 };

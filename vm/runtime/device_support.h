@@ -6,9 +6,9 @@
 //   Session::Create(module, {.device = device,
 //                            .device_support = NewDeviceSupport});
 //
-// There is one object per session. The session calls it in the order of the
-// program's instructions. Between two instructions the device's copy of memory
-// is valid; the host's copy is valid from BeginHost to EndHost. Not
+// Each session has one DeviceSupport object. The session calls it in the order
+// of the program's instructions. Between two instructions the device's copy of
+// memory is valid; the host's copy is valid from BeginHost to EndHost. Not
 // thread-safe. An error of a call may come from an earlier dispatch, which was
 // appended and has failed only now; failed_site is then its site.
 #ifndef EMBER_VM_RUNTIME_DEVICE_SUPPORT_H_
@@ -54,7 +54,8 @@ struct HostWork {
                       // before its work
   int64_t copied_bytes = 0;  // number of bytes copied to and from the device's
                              // memory
-  std::string reason;        // reason why no kernel ran the dispatch
+  std::string reason;        // reason why the host, and not a kernel of the
+                             // device, ran the dispatch
 };
 
 // An instruction that the host executed.
@@ -64,7 +65,7 @@ struct HostInstruction {
   HostWork work;
 };
 
-// Memory that an instruction accesses on the host.
+// Memory that an instruction accesses while the host executes it.
 struct HostAccess {
   MemoryReference memory;
   // True if the host writes to the memory (and may read it, too). False if it
@@ -89,37 +90,40 @@ struct DeviceCall {
 
 class DeviceSupport : public MemorySource, public DispatchRunnerSource {
  public:
-  // StartRun begins a run. (The inherited function MemorySource::Allocate
-  // provides memory that programs use: the arena and the pool's blocks.)
+  // StartRun begins a run of the session. (The inherited function
+  // MemorySource::Allocate provides the memory that programs use: the arena and
+  // the pool's blocks.)
 
   virtual void StartRun(MemoryPool& pool) = 0;
   // Copies the input's elements, or the handles of its strings, to the device
-  // and returns a reference to them. Each run uses the same memory as long as
-  // it is large enough.
+  // and returns a reference to them. All runs use the same device memory for an
+  // input, as long as it is large enough.
   virtual StatusOr<MemoryReference> BindInput(size_t input,
                                               const Tensor& tensor,
                                               StringSupport* strings,
                                               MemoryPool& pool) = 0;
-  // Sets the buffer that is the arena. A memory reference without a block
-  // refers to the arena or to a constant.
+  // Sets the device's buffer that is the session's arena. A MemoryReference
+  // whose block is null refers either to the arena or to a constant of the
+  // module.
   virtual void SetArena(hal::Buffer* arena) = 0;
 
-  // Appends a call. Returns false if the call must run on the host; *reason
-  // then says why.
+  // Appends a call of a dispatch to the device's commands. Returns false if the
+  // device cannot run the call, so that the host must; *reason then says why.
   virtual StatusOr<bool> Append(const DeviceCall& call,
                                 const char** reason) = 0;
-  // Appends a copy from source to target, which do not overlap.
+  // Appends a copy from source to target to the device's commands. The two
+  // ranges of memory must not overlap.
   virtual Status Copy(const MemoryReference& source,
                       const MemoryReference& target) = 0;
   // True if the address of the memory is aligned so that kernels can bind it.
   virtual bool CanBind(const MemoryReference& memory) const = 0;
-  // Returns the counters of an instruction. The reference stays valid as long
-  // as the session.
+  // Returns the counters of the work that the host does for one instruction of
+  // a program. The reference stays valid as long as the session.
   virtual HostWork& WorkOf(uint32_t program, uint32_t instruction) = 0;
-  // Makes memory accessible to the host, until EndHost. If `waits`, it waits
-  // for all appended commands, whatever memory they use; otherwise only for
-  // commands that use the same memory. The waits and copies are counted in
-  // `work`.
+  // Makes memory accessible to the host, until EndHost. If `waits`, the
+  // function waits for all appended commands, whatever memory they use;
+  // otherwise it waits only for commands that use the same memory. The waits
+  // and copies are counted in `work`.
   virtual Status BeginHost(std::span<const HostAccess> accesses, bool waits,
                            HostWork& work) = 0;
   virtual Status EndHost(std::span<const HostAccess> accesses,

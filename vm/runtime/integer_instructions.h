@@ -74,8 +74,9 @@ inline Status ArithmeticError(const Program& program, size_t index) {
       "zero");
 }
 
-// Returns the error of a check instruction that failed. b and c are the values
-// of the instruction's registers; kCheckTrue has only b.
+// Returns the error of a kCheckEqual or kCheckTrue instruction that failed. b
+// and c are the values of the instruction's registers; c is not used by
+// kCheckTrue.
 inline Status CheckError(const Program& program,
                          const ProgramInstruction& instruction, int64_t b,
                          int64_t c) {

@@ -43,10 +43,10 @@ struct ComparedCall {
   // are unspecified after an error. `want` are the results of tier 0, which the
   // caller gets.
   std::span<const void* const> want;
-  std::span<const void* const> got;  // results of the kernel, which are
-                                     // discarded
-  // For each output, the number of the input in whose memory it was computed;
-  // -1 if there is none.
+  std::span<const void* const> got;  // results of the kernel; they are
+                                     // discarded after the comparison
+  // For each output of the call, the number of the input that shares its
+  // memory, so that the call overwrote this input; -1 if no input does.
   std::span<const int> shared;
   const Status& want_status;
   const Status& got_status;
@@ -69,9 +69,9 @@ class KernelJudge {
  public:
   virtual ~KernelJudge() = default;
   virtual KernelVerdict Judge(const ComparedCall& call) = 0;
-  // True if the dispatch stores every element of the output, so its old
-  // contents do not matter. The output is then overwritten before the kernel
-  // runs, because it may contain the right results of an earlier call.
+  // True if the dispatch stores every element of the output with the number
+  // `output`. The kernel's copy of the output is then overwritten before the
+  // kernel runs, because it may contain the right results of an earlier call.
   virtual bool StoresAll(const tensor::Dispatch& dispatch,
                          std::span<const int64_t> parameters, size_t output) {
     return false;

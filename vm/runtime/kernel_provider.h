@@ -87,10 +87,9 @@ class RecordedKernel;
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Return this kernel if it is of the kind in the function's name: a kernel
-  // that the host calls, or one that is recorded for a device. Otherwise they
-  // return null. They are called in each call of a dispatch, so they are not
-  // virtual.
+  // host() returns this kernel if the host calls it, recorded() if it is
+  // recorded for a device; otherwise they return null. They are called in each
+  // call of a dispatch, so they are not virtual.
   inline const HostKernel* host() const;
   inline const RecordedKernel* recorded() const;
 

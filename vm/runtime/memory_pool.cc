@@ -140,7 +140,8 @@ void MemoryPool::GiveBack(MemoryBlock* block) {
 
 void MemoryPool::OrderIdleBlocks() {
   std::lock_guard<std::mutex> lock(mutex_);
-  // The order is descending, because blocks are taken from the end of the list.
+  // The idle blocks are sorted by descending number, because Acquire takes them
+  // from the end of the list, those with small numbers first.
   const auto is_later = [](const MemoryBlock* a, const MemoryBlock* b) {
     return a->number_ > b->number_;
   };

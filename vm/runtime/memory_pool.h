@@ -40,8 +40,8 @@ class MemoryBlock {
   uint8_t* data() const { return static_cast<uint8_t*>(buffer_->host_data()); }
   int64_t capacity() const { return buffer_->size(); }
   hal::Buffer& buffer() const { return *buffer_; }
-  // Adds a reference. The caller must have one. If that is the only one, no
-  // other thread can change the count.
+  // Adds a reference. The caller must hold one. If it holds the only reference,
+  // no other thread can change the count, so no atomic addition is needed.
   void Hold() {
     if (references_.load(std::memory_order_relaxed) == 1) {
       references_.store(2, std::memory_order_relaxed);
@@ -70,9 +70,9 @@ class MemoryBlock {
 
 class MemoryPool final : public MemoryBudget {
  public:
-  // Makes an empty pool. `limit` is the largest number of bytes of all blocks
-  // and charges together; 0: no limit. If `source` is null, blocks are
-  // host-visible memory of the device.
+  // Makes an empty pool. `limit` is the largest number of bytes of its blocks
+  // and of charged memory together; 0: no limit. `source` allocates blocks; if
+  // it is null, they are host-visible memory of the device.
   MemoryPool(std::shared_ptr<hal::Device> device, int64_t limit,
              std::shared_ptr<MemorySource> source = nullptr);
   ~MemoryPool() override;
@@ -80,8 +80,8 @@ class MemoryPool final : public MemoryBudget {
   // Returns a block of at least `bytes` bytes, 64-byte aligned, with one
   // reference. Its contents are zeros or those of an earlier use.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
-  // Adds memory that was allocated elsewhere to the used bytes, which are
-  // limited.
+  // Adds the bytes of memory that was allocated elsewhere to the pool's used
+  // bytes, which its limit restricts.
   Status Charge(int64_t bytes) override;
   void Discharge(int64_t bytes) override;
 

@@ -16,8 +16,9 @@
 namespace ember::vm {
 namespace {
 
-// Copies a constant's bytes if they are not aligned, because constants from a
-// compiler may have any address.
+// Copies a constant's bytes to aligned memory if they are at an address that is
+// not aligned. Constants in a file are aligned; those from a compiler may have
+// any address.
 Status Align(Constant& constant) {
   const size_t size = constant.data.size();
   if (size == 0 ||
@@ -122,7 +123,8 @@ int64_t Module::constant_bytes() const {
 
 std::string SignatureText(const Program& program,
                           const TensorSignature& signature) {
-  // Longer names of dims would run into the 'x' between dims.
+  // If a dim has a name of several characters, dims are separated by commas,
+  // because the name would run into an 'x' between dims.
   bool has_names = false;
   for (const int64_t dim : signature.dims)
     has_names |=

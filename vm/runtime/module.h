@@ -41,8 +41,8 @@ class Module {
   const Program& entry() const { return definition_.programs.front(); }
   std::span<const TensorSignature> inputs() const { return entry().inputs; }
   std::span<const TensorSignature> results() const { return entry().results; }
-  // The dispatch instructions of all programs. A site's number is its index in
-  // this list. Group numbers are unique in the whole module.
+  // The dispatch instructions of all programs, called sites. A site's number is
+  // its index in this list. Group numbers are unique in the whole module.
   std::span<const DispatchSite> sites() const { return sites_; }
   uint32_t group_count() const { return group_count_; }
   // Returns for each program the offset of its arena in the session's arena.
@@ -57,8 +57,8 @@ class Module {
   static StatusOr<std::shared_ptr<const Module>> Make(
       ModuleDefinition verified, const ReaderOptions& options);
   // Adds the facts of one program to the module: its dispatch sites, its number
-  // of groups, and the size of its arena, from which the offsets of the arenas
-  // of the programs that it calls follow. Make calls Add once for each program,
+  // of groups of sites, and the size of its arena. The arenas of the programs
+  // that it calls begin behind its arena. Make calls Add once for each program,
   // in ascending order of their numbers; a caller always has a smaller number
   // than the programs that it calls.
   Status Add(uint32_t program, ProgramFacts facts);

@@ -75,7 +75,8 @@ Status RunLimits::TakeClear(int64_t bytes) {
 
 Status RunLimits::TakeText(int64_t bytes) {
   if (interrupt_.ShouldStop()) return interrupt_.status();
-  // The number is compared before 1 is added, because it may be INT64_MAX.
+  // `bytes` is compared with the limit before 1 is added, because it may be
+  // INT64_MAX.
   if (bytes < work_left_ && TakeWork(bytes + 1)) return OkStatus();
   work_left_ = -1;
   return WorkError("strings", "");

@@ -77,8 +77,8 @@ class RunLimits {
   Status TakeText(int64_t bytes);
 
  private:
-  // Counts bytes that are copied. `kind` and `name` name the object in the
-  // error, as in WorkError.
+  // Counts bytes that are copied or cleared, as TakeCopy does. `kind` and
+  // `name` describe the object in the error, as in WorkError.
   Status TakeBytes(int64_t bytes, std::string_view kind, std::string_view name);
 
   const int64_t work_limit_;

@@ -43,7 +43,8 @@ class StringSupport {
   virtual Status Resolve(
       std::span<const int64_t> handles,
       std::shared_ptr<const std::vector<std::string>>* strings) = 0;
-  // Calls a library function whose kind is String.
+  // Calls one of the library functions on strings (kind String in
+  // vm/isa/library_functions.h).
   virtual Status Call(LibraryFunction function, const LibraryCall& call) = 0;
 };
 

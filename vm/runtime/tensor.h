@@ -38,7 +38,7 @@ struct Tensor {
   // object that owns the memory; null if the memory is borrowed
   std::shared_ptr<void> memory;
   void* data = nullptr;
-  // number of bytes of the elements; data has at least as many
+  // number of bytes of the elements; `data` points to at least as many bytes
   int64_t byte_size = 0;
   // The elements of a tensor of strings; the runtime represents these strings
   // by i64 handles. Null for all other tensors.

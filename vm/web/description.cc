@@ -27,7 +27,7 @@ std::string Quoted(std::string_view text) {
   return result + '"';
 }
 
-// Joins texts of JSON with commas, in brackets.
+// Joins JSON texts with commas, in square brackets.
 class List {
  public:
   explicit List(std::string_view brackets) : brackets_(brackets) {}

@@ -1,9 +1,10 @@
-// Downloads of ember.js: the runtime itself, and modules with progress.
+// Downloads for ember.js: that of the runtime itself (ember.wasm), and those of modules, with
+// progress.
 import { EmberError } from './tensor.js';
 
 const isNode = typeof process === 'object' && process.versions?.node !== undefined;
 
-// Returns the contents of a file, for URLs that Node's fetch does not know.
+// Returns the contents of a local file, whose URL Node's fetch does not support.
 async function readLocal(url) {
   const { readFile } = await import(/* @vite-ignore */ 'node:fs/promises');
   return new Uint8Array(await readFile(url));
@@ -18,7 +19,8 @@ export async function fetchRuntime(source) {
   const response = await fetchOk(url, {});
   if (response.headers.get('content-type')?.startsWith('application/wasm'))
     return WebAssembly.compileStreaming(response);
-  // A server that does not know the type of the file serves it all the same.
+  // The server does not say that the file is WebAssembly, so it cannot be compiled while it is
+  // downloaded.
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
@@ -34,14 +36,14 @@ async function fetchOk(url, { signal }) {
   return response;
 }
 
-// Returns the response of a URL, from the named cache of the browser if it is there.
+// Returns the response of a URL, from the browser's cache with this name if the cache has it.
 async function fetchCached(url, name, signal) {
   if (!name || typeof caches !== 'object') return fetchOk(url, { signal });
   const cache = await caches.open(name);
   const found = await cache.match(url);
   if (found !== undefined) return found;
   const response = await fetchOk(url, { signal });
-  // A full disk makes put() fail; the module loads without the cache then.
+  // If the disk is full, put() fails, and the module is loaded without being cached.
   cache.put(url, response.clone()).catch(() => {});
   return response;
 }
@@ -53,7 +55,8 @@ function copyIn(bytes, runtime) {
   return [address, bytes.byteLength];
 }
 
-// Reads a response of known size straight into the memory of the runtime.
+// Reads a response into the memory of the runtime, directly if its size is known. Returns its
+// address and size.
 async function streamIn(response, url, runtime, { onProgress }) {
   const encoded = response.headers.get('content-encoding');
   const declared = encoded ? 0 : Number(response.headers.get('content-length') ?? 0);
@@ -92,7 +95,8 @@ async function streamIn(response, url, runtime, { onProgress }) {
   return [at, done];
 }
 
-// Brings a module into the memory of the runtime. Returns its address and size.
+// Loads a module from a URL, a file, bytes or a response into the memory of the runtime.
+// Returns its address and size.
 export async function fetchModule(source, runtime, options) {
   if (source instanceof ArrayBuffer) return copyIn(new Uint8Array(source), runtime);
   if (ArrayBuffer.isView(source))

@@ -14,7 +14,7 @@ export type ElementType =
   | 'bool' | 'i8' | 'i16' | 'i32' | 'i64' | 'u8' | 'u16' | 'u32' | 'u64'
   | 'f16' | 'bf16' | 'f32' | 'f64' | 'f8e4m3fn' | 'f8e5m2';
 
-/** The array that holds the elements. Those of f16, bf16 and the 8-bit floats are bit patterns. */
+/** The array that holds a tensor's elements. Elements of f16, bf16 and the 8-bit floats are bit patterns. */
 export type ElementArray =
   | Uint8Array | Int8Array | Int16Array | Int32Array | BigInt64Array | Uint16Array | Uint32Array
   | BigUint64Array | Float32Array | Float64Array;
@@ -41,12 +41,12 @@ export class EmberError extends Error {
 export interface TensorInfo {
   readonly name: string;
   readonly type: ElementType;
-  /** The meaning of the elements if `type` only says how they are stored, such as "i4"; or "". */
+  /** The meaning of the elements, such as "i4", if `type` only says how they are stored; otherwise "". */
   readonly logical: string;
   readonly dims: readonly (number | string)[];
 }
 
-/** `total` is 0 if it is not known. */
+/** A step of load(). In the stage 'download', `done` bytes have arrived; `total` is 0 if it is not known. */
 export interface Progress {
   readonly stage: 'download' | 'verify' | 'kernels';
   readonly done: number;
@@ -58,20 +58,20 @@ export interface LoadOptions {
   device?: 'wasm' | 'cpu';
   /** Runs the session in a worker: the page stays responsive, and a run can be stopped. */
   worker?: boolean;
-  /** False: the module's own WebAssembly kernels are not used. Default: true. */
+  /** False: the WebAssembly kernels in the module are not used. Default: true. */
   kernels?: boolean;
-  /** Stops the download or the compilation of kernels. */
+  /** A signal that stops the download or the compilation of kernels. */
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
   /** Name of a cache of the browser (CacheStorage) that keeps the module. Default: none. */
   cache?: string;
-  /** Bytes that the model may use. Default: 4 GiB, the most that a page has. */
+  /** Largest number of bytes that the model may use. Default: 4 GiB, the limit of WebAssembly. */
   memoryLimit?: number;
   /** Seconds after which a run ends with an error. Default: no limit. */
   maxSeconds?: number;
-  /** Measures every dispatch for describe(). */
+  /** True: the time of every dispatch is measured, for describe(). */
   profile?: boolean;
-  /** The runtime: a URL, bytes, or a compiled module. Default: ember.wasm beside ember.js. */
+  /** The runtime (ember.wasm): a URL, bytes, or a compiled module. Default: the file in the folder of ember.js. */
   runtime?: string | URL | ArrayBuffer | Uint8Array | WebAssembly.Module;
 }
 
@@ -82,7 +82,7 @@ export interface DispatchInfo {
   readonly nodes: string;
   readonly calls: number;
   readonly ns: number;
-  /** 0: interpreted. 1 and 2: a kernel. */
+  /** The tier of the last call. 0: the dispatch was interpreted. 1 and 2: a kernel ran. */
   readonly tier: number;
   readonly plan: string;
 }
@@ -118,7 +118,7 @@ export interface Session {
   dispose(): void;
 }
 
-/** `source`: a URL, a path (Node), the bytes, a Blob or a Response. */
+/** Loads a module and creates a session. `source` is a URL, a path (Node), the bytes, a Blob or a Response. */
 export function load(
   source: string | URL | ArrayBuffer | ArrayBufferView | Blob | Response,
   options?: LoadOptions,

@@ -20,7 +20,8 @@ const SIMD_PROBE = Uint8Array.of(
 
 const decoder = new TextDecoder();
 
-// Returns an error for a failure of the engine to compile or instantiate.
+// Returns the EmberError for a failure of the browser's engine to compile or instantiate
+// WebAssembly.
 function compileError(error, what) {
   if (error instanceof EmberError || error.name === 'AbortError') return error;
   const text = String(error.message ?? error);
@@ -45,7 +46,7 @@ function checkEngine() {
   }
 }
 
-// One instance of ember.wasm: its exports, and what it needs of its surroundings.
+// One instance of ember.wasm: its exports, and the functions that it imports.
 class Runtime {
   static async create(module) {
     const runtime = new Runtime();
@@ -60,11 +61,11 @@ class Runtime {
     return runtime;
   }
 
-  #codes = new Map();    // address of a kernel's code -> its instance
-  #pending = [];         // codes that load_code was asked for and that are not compiled yet
-  #freeSlots = [];       // ranges of the table that are free again: [first, count]
+  #codes = new Map();    // the compiled instance of each kernel's code, by the code's address
+  #pending = [];         // [address, size] of codes that load_code requested and that are not compiled yet
+  #freeSlots = [];       // [first, count] of ranges of the function table that are free for other kernels
   #messages = '';        // text that the runtime has written to its standard error
-  #broken = null;        // the error after which the instance cannot be used
+  #broken = null;        // the error of a trap, after which the instance cannot be used
 
   #imports() {
     const notSupported = 52;  // ENOSYS of WASI
@@ -100,7 +101,8 @@ class Runtime {
     };
   }
 
-  // Calls an export. A trap ends the instance: its memory may be in any state.
+  // Calls an export. After a trap (a runtime error of WebAssembly) the instance cannot be used,
+  // because its memory may be in any state.
   call(name, ...args) {
     if (this.#broken !== null) throw this.#broken;
     try {
@@ -112,12 +114,13 @@ class Runtime {
       throw this.#broken;
     }
   }
-  // Calls an export that returns 0 if it fails.
+  // Calls an export that returns 0 if it fails. Throws the runtime's error in this case.
   require(name, ...args) {
     const result = this.call(name, ...args) >>> 0;
     if (result !== 0) return result;
     const [, code, message] = this.text(this.call('ember_error')).match(/^([A-Z_]+): (.*)$/s) ?? [];
-    // The runtime names limits by the flags of its tools.
+    // Messages of the runtime name limits by the flags of its tools, which are replaced by the
+    // options of load().
     const text = message?.replace(/--max-memory/g, 'memoryLimit').replace(/--max-seconds/g, 'maxSeconds');
     throw new EmberError(code ?? 'INTERNAL', text ?? 'runtime: failed without a message');
   }
@@ -150,7 +153,7 @@ class Runtime {
     return first;
   }
 
-  // Compiles the codes of a module's kernels, off the main thread where the engine can.
+  // Compiles the codes of a module's kernels, outside of the main thread if the engine supports it.
   async compileKernels(module, signal) {
     this.call('ember_module_find_kernels', module);
     const codes = this.#pending.splice(0);
@@ -253,7 +256,8 @@ class Session {
     }
   }
 
-  // Copies a tensor into the memory of the runtime, and adds the memory to `taken`.
+  // Copies a tensor into the memory of the runtime as the data of an input. Adds the addresses of
+  // allocated memory to `taken`, for the caller to free.
   #setInput(index, tensor, taken) {
     const runtime = this.#runtime;
     const { data, dims } = tensor;

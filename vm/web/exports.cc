@@ -48,7 +48,8 @@ uint32_t Report(const Status& status) {
 }
 
 void* AllocateMemory(void*, size_t bytes, size_t alignment) {
-  // aligned_alloc takes multiples of the alignment only.
+  // The size is rounded up, because aligned_alloc accepts only multiples of the
+  // alignment.
   if (bytes > SIZE_MAX - 2 * alignment) return nullptr;
   return std::aligned_alloc(alignment,
                             (bytes + alignment) / alignment * alignment);

@@ -38,10 +38,11 @@ struct WebTensor {
 };
 
 struct WebSessionOptions {
-  double memory_limit = 0;    // bytes; 0: 4 GiB
+  double memory_limit = 0;    // largest number of bytes that the model may use;
+                              // 0: 4 GiB
   double max_seconds = 0;     // time limit of each run; 0: no limit
   uint32_t uses_kernels = 0;  // not 0: native code of the module may run
-  uint32_t profile = 0;       // not 0: measures every dispatch
+  uint32_t profile = 0;       // not 0: the time of every dispatch is measured
 };
 
 extern "C" {
@@ -51,8 +52,8 @@ EMBER_WEB_EXPORT(ember_allocate) void* ember_allocate(size_t bytes);
 EMBER_WEB_EXPORT(ember_free) void ember_free(void* memory);
 EMBER_WEB_EXPORT(ember_error) const char* ember_error();
 
-// Loads and verifies a module. `bytes` is memory of ember_allocate; the
-// function takes it, also if it fails.
+// Loads and verifies a module. `bytes` is memory from ember_allocate, which the
+// function takes over, also if it fails.
 EMBER_WEB_EXPORT(ember_module_load)
 WebModule* ember_module_load(uint8_t* bytes, size_t size);
 EMBER_WEB_EXPORT(ember_module_release)

@@ -1,4 +1,5 @@
-// Tensors and errors of ember.js.
+// The classes of tensors and errors that ember.js exports, and the conversion of inputs to
+// tensors.
 
 export class EmberError extends Error {
   constructor(code, message) {

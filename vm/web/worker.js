@@ -30,7 +30,8 @@ async function answer({ call, id, ...args }) {
   }
 }
 
-// Messages wait for the one before, so that a run follows the load that it needs.
+// Each message is answered only after the previous one, so that a run waits for
+// the load that it needs.
 let last = Promise.resolve();
 const receive = (message) => (last = last.then(() => answer(message)));
 if (isNode) port.on('message', receive);

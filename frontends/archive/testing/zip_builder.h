@@ -14,7 +14,8 @@ namespace ember::archive {
 
 class ZipBuilder {
  public:
-  // `before`: number of bytes to which the archive will be appended.
+  // `before`: number of bytes that precede the archive in its file; the offsets
+  // that the archive stores count them.
   explicit ZipBuilder(uint64_t before = 0) : before_(before) {}
 
   // Adds an entry that is stored without compression.

@@ -18,13 +18,15 @@ namespace ember::caffe {
 struct TestBlob {
   std::vector<int64_t> dims;
   std::vector<float> values;
-  // Number of a type of NVIDIA's fork of Caffe, and the bytes of numbers of
-  // that type. A negative type means that there are none.
+  // For NVIDIA's fork of Caffe, which stores blobs as bytes: the number of the
+  // element type, and the bytes. A negative type means that the blob has no
+  // such field.
   int raw_type = -1;
   std::string raw = "";
 };
 
-// Writes only the fields that weights need: names and blobs.
+// Writes caffemodels with only the fields that weights need: the layers' names
+// and blobs.
 class CaffemodelBuilder {
  public:
   void Layer(const std::string& name, const std::vector<TestBlob>& blobs);

@@ -37,8 +37,8 @@ constexpr char kImagePredict[] = R"pb(
   external_input: "c"
   external_output: "softmax"
 )pb";
-// An init net that fills the image, the input of the model, as exports for
-// phones do.
+// An init net that fills the weights and also the model's input, an image, as
+// exports for phones do.
 constexpr char kImageInit[] = R"pb(
   op {
     output: "w"

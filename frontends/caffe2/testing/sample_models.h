@@ -18,7 +18,8 @@ struct SampleModel {
   std::string name;
   std::string predict_net, init_net;
 };
-// One model is of text, the others are binary.
+// Returns the sample models: one has its nets as text, the others as binary
+// protobuf.
 const std::vector<SampleModel>& SampleModels();
 
 std::string BinaryNet(std::string_view text);

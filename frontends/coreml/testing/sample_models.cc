@@ -202,7 +202,8 @@ std::string Neighbors() {
       .bytes();
 }
 
-// y = x; then y = y + 3 at most four times, until y is above 7.
+// A network with a loop that a branch may leave. It computes y = x, then y = y
+// + 3 at most four times, and stops when y is above 7.
 std::string Loop() {
   const Message leave = Message().Put(1, LayerOf(620, Message(), {}, {}));
   const Message body =
@@ -220,7 +221,8 @@ std::string Loop() {
       .bytes();
 }
 
-// y = x; while y < 5: y = y + 1; then squares y if it is above 7.
+// An ML program with a loop and a conditional: y = x; while y < 5: y = y + 1;
+// if y > 7: y = y * y.
 std::string LoopingProgram() {
   const auto with = [](Message operation, const std::vector<Message>& blocks) {
     for (const Message& block : blocks) operation.Put(4, block);

@@ -11,7 +11,8 @@
 
 namespace ember::coreml {
 
-// Features of a description: an array of f32, an image in RGB, a number.
+// Make parts of a ModelDescription: features, and lists of inputs and outputs.
+// Arrays are f32, images are RGB.
 Message ArrayFeature(const std::string& name, const std::vector<int64_t>& dims);
 Message ImageFeature(const std::string& name, int64_t height, int64_t width);
 Message DoubleFeature(const std::string& name);

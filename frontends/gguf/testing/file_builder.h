@@ -30,13 +30,15 @@ class FileBuilder {
   void AddTexts(std::string_view key, const std::vector<std::string>& values);
   void AddIntegers(std::string_view key, const std::vector<int32_t>& values);
   void AddNumbers(std::string_view key, const std::vector<float>& values);
-  // Adds an entry whose bytes behind the type's number are given.
+  // Adds an entry of the metadata from the number of its type and the bytes
+  // that follow this number.
   void AddRaw(std::string_view key, uint32_t type, std::string_view bytes);
 
-  // Adds a tensor with its dims, outermost first. `ggml_type`: 0 for f32.
+  // Adds a tensor. The dims are outermost first. `ggml_type`: number of the
+  // type in ggml, such as 0 for f32.
   void AddTensor(std::string_view name, uint32_t ggml_type,
                  const std::vector<int64_t>& dims, std::string_view bytes);
-  // Adds a tensor whose data is at a given offset of the part with data.
+  // Adds a tensor whose data is at the given offset of the file's data section.
   void AddTensorAt(std::string_view name, uint32_t ggml_type,
                    const std::vector<int64_t>& dims, uint64_t offset);
 

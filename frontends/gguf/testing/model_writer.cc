@@ -65,7 +65,8 @@ void ModelWriter::WriteVocabulary() {
   if (has_texts_) tokens = TextTokens();
   while (tokens.size() < count)
     tokens.push_back("t" + std::to_string(tokens.size()));
-  // 1 is a normal token, 2 the unknown one, and 3 a control token.
+  // Kinds of tokens in GGUF: 1 is a normal token, 2 the unknown token, and 3 a
+  // control token.
   std::vector<int32_t> types(count, 1);
   if (has_texts_) {
     types[0] = 2;
@@ -98,7 +99,8 @@ void ModelWriter::WriteRotary(int64_t dims, float base) {
 }
 
 float ModelWriter::Random() {
-  // The generator of Knuth's MMIX.
+  // The linear congruential generator of Knuth's MMIX gives the same numbers on
+  // every platform.
   state_ = state_ * 6364136223846793005u + 1442695040888963407u;
   return static_cast<float>(static_cast<int32_t>(state_ >> 32)) / 2147483648.0f;
 }

@@ -21,7 +21,8 @@ class ModelWriter {
  public:
   explicit ModelWriter(std::string_view architecture);
 
-  // Numbers of the model; callers change them before they write.
+  // Sizes of the model. A caller that needs other sizes sets them before it
+  // calls the functions that write.
   int64_t width = 32, hidden = 32, heads = 4, kv_heads = 2, head = 8;
   int64_t vocabulary = 24, layers = 2;
 
@@ -31,7 +32,8 @@ class ModelWriter {
   void UseTextVocabulary();
 
   FileBuilder& file() { return file_; }
-  // Add an entry whose key begins with the architecture.
+  // Add an entry of the metadata, such as "llama.block_count" for the key
+  // "block_count".
   void Integer(std::string_view key, int64_t value);
   void Number(std::string_view key, float value);
   void Bool(std::string_view key, bool value);
@@ -45,13 +47,14 @@ class ModelWriter {
   // `deviation` as the standard deviation.
   void Tensor(const std::string& name, const std::vector<int64_t>& dims,
               float deviation, float mean = 0);
-  // Adds a matrix that keeps the deviation of a vector, times `gain`. With
-  // three dims it is one for each expert. If the columns are a multiple of 32
-  // and `is_packed` is true, it is a Q8_0 tensor.
+  // Adds a random matrix whose product with a vector has `gain` times the
+  // vector's standard deviation. Three dims mean one matrix per expert. If
+  // `is_packed` is true and the columns are a multiple of 32, the type is Q8_0,
+  // else f32.
   void Matrix(const std::string& name, const std::vector<int64_t>& dims,
               float gain = 1);
   bool is_packed = false;
-  // Adds the parameters of a norm, and of a linear layer.
+  // Add the parameters of a normalisation, and those of a linear layer.
   void Norm(const std::string& name, int64_t size, bool has_bias = false);
   void Linear(const std::string& name, int64_t rows, int64_t columns,
               bool has_bias = false, float gain = 1);
@@ -59,7 +62,7 @@ class ModelWriter {
   std::string Build() const { return file_.Build(); }
 
  private:
-  // Returns a number in [-1, 1).
+  // Returns a pseudo-random number in [-1, 1).
   float Random();
   void WriteVocabulary();
   std::string Key(std::string_view key) const {

@@ -62,7 +62,8 @@ void Experts(ModelWriter& m, const std::string& b) {
   m.Matrix(b + "ffn_up_exps.weight", {kExperts, m.hidden, m.width});
 }
 
-// Writes the embedding and, unless it is tied to it, the output's weight.
+// Writes the embedding matrix and, unless the output layer shares it
+// (`is_tied`), the output layer's matrix.
 void Embedding(ModelWriter& m, bool is_tied) {
   m.Matrix("token_embd.weight", {m.vocabulary, m.width},
            is_tied ? 2 : std::sqrt(static_cast<float>(m.width)));

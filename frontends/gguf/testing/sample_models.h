@@ -15,7 +15,7 @@
 
 namespace ember::gguf {
 
-// Names such as "llama", or "llama/yarn" for a variant.
+// Returns the models' names, such as "llama", or "llama/yarn" for a variant.
 std::span<const std::string_view> SampleModelNames();
 std::string SampleModel(std::string_view name);
 

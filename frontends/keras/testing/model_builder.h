@@ -55,13 +55,15 @@ class ModelBuilder {
   std::vector<Stored> stored_;
 };
 
-// Returns an .h5 file with any model_config; weights by layer, in order.
+// Returns an .h5 file with the given model_config and Keras version. `weights`:
+// the names of the layers with their weights, in order.
 std::string Hdf5Model(
     const std::string& config, const std::string& version,
     const std::vector<std::pair<std::string, std::vector<TestWeight>>>&
         weights);
 
-// Returns a .keras archive; weights by path: "layers/dense/vars/0".
+// Returns a .keras archive with the given configuration and Keras version.
+// `weights`: by path, such as "layers/dense/vars/0".
 std::string ArchiveModel(
     const std::string& config, const std::string& version,
     const std::vector<std::pair<std::string, TestWeight>>& weights);

@@ -11,7 +11,8 @@
 namespace ember::onnx {
 namespace {
 
-// Computes an activation. f16 and bf16 are computed in f32 and rounded once.
+// Computes an activation in f32 if x is f16 or bf16, and rounds the result
+// once.
 template <typename Compute>
 Tensor InWideType(Tensor x, const Compute& compute) {
   return Cast(compute(Cast(x, ComputeType(x.dtype()))), x.dtype());
@@ -99,7 +100,8 @@ void ImportBiasDropout(NodeContext& c) {
   }
 }
 
-// Returns a mask that keeps everything, 32 elements to a word.
+// Returns the mask of a dropout that drops nothing: a bit of 1 for each
+// element, 32 elements to a word.
 Tensor FullBitmask(NodeContext& c) {
   const Dim words = CeilDivide(ElementCount(c.Input(0).shape()), Dim(32));
   return Broadcast(c.Scalar(4294967295.0, DType::kU32), {words});

@@ -18,14 +18,14 @@
 namespace ember::onnx {
 namespace {
 
-// The values that the attention operators share; each operator has them at
-// different inputs.
+// The operands that all attention operators of this file have. Each operator
+// reads them from different inputs of its node.
 struct MultiHead {
   Tensor q, k, v;  // Query, keys and values, [batch, heads, sequence, size].
   Tensor mask, attention_bias;
   Tensor past_key, past_value;
-  // Number of positions of the past that are used, if the past is a longer
-  // buffer.
+  // Number of positions that are in use, if past_key and past_value are buffers
+  // with room for more positions; else absent.
   Tensor past_length;
   Tensor cache_indirection;  // [batch, beams, positions]
   bool causal = false;
@@ -46,8 +46,9 @@ Tensor ExtendLast(Tensor x, const Dim& length) {
   return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));
 }
 
-// Replaces the row of each past position by the row of the beam from which that
-// position came. The batch is batch × beams.
+// Implements beam search: replaces the row of each past position by the row of
+// the beam from which that position was copied. Dim 0 of `rows` is batch ×
+// beams.
 Tensor FollowBeams(NodeContext& c, Tensor rows, Tensor beams, Tensor past) {
   graph::GraphBuilder& builder = c.builder();
   const Dim& batch = rows.dim(0);
@@ -101,9 +102,9 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   const double filter = c.Float("mask_filter_value", -10000.0);
   if (mask) o.bias = MaskBias(c, mask, extents, filter);
   if (m.causal) {
-    // The mask only lowers scores by a finite filter value. A row whose visible
-    // keys are all masked attends to each of these equally, and to no future
-    // key.
+    // The causal mask is a hard one (-inf), while the operand `mask` only
+    // lowers scores by a finite filter value. So a row whose visible keys are
+    // all masked attends to all of these equally, and to no future key.
     o.seen = LessEqual(KeyPositions(c, extents), QueryPositions(c, extents));
   }
   o.bias = AddOptional(o.bias, bias);
@@ -120,7 +121,8 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
   return results;
 }
 
-// Rotates by cos and sin of position * 10000^(-2i / size).
+// Applies rotary positions to x: rotates pairs of the first `rotated` elements
+// by the angle position * 10000^(-2i / size). Positions begin at `past`.
 Tensor RotateByPosition(NodeContext& c, Tensor x, Tensor past,
                         int64_t rotated) {
   const Dim half(rotated / 2);
@@ -182,7 +184,8 @@ Tensor Half(Tensor x, int index) {
   return Squeeze(SliceAxis(x, 0, Dim(index), Dim(1)), {0});
 }
 
-// Computes the attention from `x`, the projection of all operands.
+// Computes the attention from `x`, in which one product has projected queries,
+// keys and values together.
 void AttendToProjection(NodeContext& c, Tensor x, Tensor past, MultiHead m) {
   const int64_t heads = PositiveAttribute(c, "num_heads");
   const auto sizes = ProjectionSizes(c, x.dim(-1));
@@ -231,8 +234,9 @@ void ImportQuantizedAttention(NodeContext& c) {
   AttendToProjection(c, x, c.Input(8), {.mask = c.Input(5), .type = type});
 }
 
-// Returns item `index` of dim 3 of [batch, sequence, heads, items, size], as
-// [batch, heads, sequence, size].
+// Returns one of the operands that a model packs into one tensor [batch,
+// sequence, heads, operands, size], the one with this index, as [batch, heads,
+// sequence, size].
 Tensor Packed(Tensor x, int index) {
   Tensor item = Squeeze(SliceAxis(x, 3, Dim(index), Dim(1)), {3});
   return Transpose(item, {0, 2, 1, 3});
@@ -244,8 +248,9 @@ Tensor ToHeads(Tensor x, int64_t heads) {
   return x.rank() == 3 ? SplitHeads(x, heads) : x;
 }
 
-// Adds the part of the bias that belongs to this operand, unless the operand
-// comes from a cache. `start` moves past the part.
+// Adds to x the part of the bias that belongs to this operand (the bias is that
+// of queries, keys and values, one after another), unless x comes from a cache.
+// `start` is the offset of the part, and is moved to the next part.
 Tensor AddHeadBias(Tensor x, Tensor bias, Dim& start, bool is_cached) {
   const Dim size = x.dim(1) * x.dim(3);
   Tensor part = SliceAxis(bias, 0, start, size);

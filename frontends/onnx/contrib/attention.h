@@ -26,7 +26,8 @@ struct AttentionOperands {
 
 struct AttentionResults {
   Tensor y;
-  Tensor scores;  // The scores to which the softmax is applied.
+  // The scores (q kᵀ, scaled, biased and masked), before the softmax.
+  Tensor scores;
   Tensor probabilities;
 };
 
@@ -43,8 +44,9 @@ struct AttentionExtents {
   Tensor past;
 };
 
-// Return the positions of keys or queries as i64: along dim 3 for keys, along
-// dim 2 for queries (with the past added).
+// Return the positions of the keys (KeyPositions, 0, 1, …, along dim 3) or of
+// the queries (QueryPositions, `past` added, along dim 2) among all keys, as
+// i64.
 Tensor KeyPositions(NodeContext& c, const AttentionExtents& extents);
 Tensor QueryPositions(NodeContext& c, const AttentionExtents& extents);
 

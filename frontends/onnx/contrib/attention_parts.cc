@@ -29,8 +29,9 @@ Tensor SoftmaxWithSink(Tensor scores, Tensor sink) {
   return powers / (Reduce(powers, "sum", {axis}, true) + Exp(sink - largest));
 }
 
-// Attends with the given einsum equations. The bias, the seen keys and the sink
-// broadcast to the scores.
+// Computes the attention by two contractions: `scores_by` is the einsum
+// equation of the scores, `values_by` that of the result. The bias, `seen` and
+// the sink broadcast to the scores.
 AttentionResults AttendBy(const AttentionOperands& o, const char* scores_by,
                           const char* values_by) {
   AttentionResults results;
@@ -64,8 +65,9 @@ AttentionResults Attend(const AttentionOperands& o) {
   const Dim& groups = o.k.dim(1);
   if (groups == o.q.dim(1))
     return AttendBy(parts, "bhqs,bhks->bhqk", "bhqk,bhks->bhqs");
-  // Groups stay an axis of their own from the scores to the result. A reshape
-  // in between would keep the products and the softmax out of one dispatch.
+  // The groups of query heads stay an axis of their own from the scores to the
+  // result. A reshape between the two products would prevent their fusion with
+  // the softmax into one dispatch.
   parts.q = SplitGroups(o.q, groups);
   parts.bias = SplitGroups(o.bias, groups);
   parts.seen = SplitGroups(o.seen, groups);
@@ -99,8 +101,9 @@ Tensor QueryPositions(NodeContext& c, const AttentionExtents& extents) {
 
 namespace {
 
-// Returns the kept keys for a mask of lengths per batch. The lengths may be
-// followed by starts per batch, or by offsets that are not needed here.
+// Returns true for the keys that a mask keeps, if the mask is the number of
+// keys of each batch element. These lengths may be followed by the first keys
+// to keep, or by offsets that are not needed here.
 Tensor KeptByLength(NodeContext& c, Tensor mask, const AttentionExtents& e) {
   const Dim& count = mask.dim(0);
   Tensor numbers = Cast(mask, DType::kI64);
@@ -125,8 +128,8 @@ Tensor KeptByFlag(Tensor mask) {
   return mask.rank() == 3 ? Unsqueeze(flags, {1}) : flags;
 }
 
-// Returns the rows (queries) and columns (keys) of this step of a mask that
-// covers all steps.
+// Cuts out the part of a mask over all positions that this call needs: the rows
+// of its queries and the columns of its keys.
 Tensor CutMask(NodeContext& c, Tensor mask, const AttentionExtents& e) {
   if (mask.rank() != 4) return mask;
   Tensor rows = Reshape(QueryPositions(c, e), {e.queries});
@@ -137,7 +140,7 @@ Tensor CutMask(NodeContext& c, Tensor mask, const AttentionExtents& e) {
 
 Tensor MaskBias(NodeContext& c, Tensor mask, const AttentionExtents& extents,
                 double filter) {
-  // A mask with one value for all keys is ignored.
+  // A mask of one column has the same value for all keys, so it is ignored.
   if (mask.rank() == 2 && mask.dim(1) == Dim(1)) return Tensor();
   if (mask.rank() < 1 || mask.rank() > 4) {
     if (c.ok()) {
@@ -168,8 +171,9 @@ Tensor WriteToCache(Tensor cache, Tensor fresh, Tensor past, const Dim& length,
       And(LessEqual(0, offset), Less(offset, DimScalar(builder, fresh.dim(2))));
   Tensor source =
       Select(is_fresh, offset + DimScalar(builder, cached), position);
-  // The indices are clamped, so that they are in range for positions that are
-  // not read and for positions after the cache.
+  // Positions that are not read, or that lie after the written ones, give
+  // indices out of range. Clamping keeps the gather valid; its values are
+  // replaced or unused there.
   source = Minimum(source, DimScalar(builder, all.dim(2) - Dim(1)));
   source = Broadcast(source, {all.dim(0), length});
   Tensor rows = GatherRows(Transpose(all, {0, 2, 1, 3}), source);

@@ -15,8 +15,8 @@
 namespace ember::onnx {
 namespace {
 
-// Transposes an operand for the product: `batch` moves the first dim after the
-// batch dims; `last` then swaps the last two.
+// Transposes an operand before it is multiplied. `batch`: moves dim 0 behind
+// the other batch dims; `last`: then swaps the last two dims.
 Tensor TransposeOperand(Tensor x, bool batch, bool last) {
   const int rank = x.rank();
   if (rank < 2) return x;

@@ -16,8 +16,9 @@ namespace {
 
 Tensor Wide(Tensor x) { return x ? Cast(x, ComputeType(x.dtype())) : x; }
 
-// Gathers rows of a table by position[batch, sequence], with dims that
-// broadcast against x[batch, heads, sequence, size].
+// Gathers rows of a table (of cosines or sines) by position[batch, sequence].
+// The result has a dim of 1 for the heads, so that it broadcasts against
+// x[batch, heads, sequence, size].
 Tensor PositionRows(Tensor table, Tensor position) {
   return Unsqueeze(Gather(Wide(table), position, 0), {1});
 }
@@ -35,7 +36,8 @@ Tensor Rotate(Tensor x, const Rotary& rotary) {
                      rotary.interleaved);
 }
 
-// Reads position ids: one per token, or one offset for all sequences.
+// Reads position ids as i64 [batch, sequence]. The operand has one id per
+// token, or a single number, the position of the first token of all sequences.
 Tensor ReadPositions(NodeContext& c, Tensor ids, const Dim& sequence) {
   Tensor position = Cast(ids, DType::kI64);
   if (ids.rank() == 2) return position;
@@ -72,8 +74,8 @@ void ImportRotaryEmbedding(NodeContext& c) {
   c.SetOutput(0, Cast(y, c.Input(0).dtype()));
 }
 
-// Rotates two tensors. The tensors with halves exchanged, by which the sine is
-// multiplied, are operands of their own.
+// Imports the rotation of queries and keys by x cos + x' sin. The operands x'
+// (x with its halves exchanged) are inputs of the node.
 void ImportGemmaRotaryEmbedding(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3)) return;
   const DType type = c.Input(1).dtype();
@@ -144,8 +146,8 @@ std::optional<GroupQueryOperands> ReadGroupQuery(NodeContext& c) {
   }
   g.q = NormalizeHeads(c, g.q, c.Input(14));
   g.k = NormalizeHeads(c, g.k, c.Input(15));
-  // A prompt may be padded at its end; `total` is the number of keys that
-  // count, which may then be less than the number of keys that are given.
+  // `total` is the number of keys that count for each sequence. It may be less
+  // than the number of given keys, as prompts may be padded at their end.
   Tensor total = Reshape(Cast(c.Input(5), DType::kI64), {q.dim(0)}) + 1;
   g.past = Maximum(total - DimScalar(c.builder(), g.sequence), 0);
   return g;
@@ -166,9 +168,9 @@ void RotateGroupQuery(NodeContext& c, GroupQueryOperands& g) {
   g.k = Rotate(g.k, rotary);
 }
 
-// True for the keys up to each query's own position, within the window if there
-// is one. A query after the last key sees the keys that a query at that key
-// would see.
+// Returns the causal mask: true for the keys up to each query's own position,
+// and within the window if there is one. Queries at positions after `last` are
+// padding; they are treated as queries at `last`.
 Tensor VisibleKeys(NodeContext& c, const AttentionExtents& extents,
                    Tensor last) {
   Tensor key = KeyPositions(c, extents);
@@ -179,8 +181,8 @@ Tensor VisibleKeys(NodeContext& c, const AttentionExtents& extents,
   return And(visible, Less(query - static_cast<double>(window), key));
 }
 
-// Makes the program check that the cache and the fresh keys are as long as the
-// lengths say, and that the lengths include all fresh keys.
+// Makes the program check the lengths in inputs 5 and 6: each length is from 0
+// to below the number of keys, and the total length includes all fresh keys.
 void CheckLengths(NodeContext& c, const GroupQueryOperands& g, const Dim& total,
                   const Dim& keys) {
   graph::GraphBuilder& builder = c.builder();

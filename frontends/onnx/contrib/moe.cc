@@ -18,8 +18,8 @@
 namespace ember::onnx {
 namespace {
 
-// The tensors of a linear layer of one expert. For all experts they have a
-// further dim in front.
+// The tensors of a linear layer. The shapes below are those of one expert;
+// tensors for all experts have the experts as a further dim in front.
 struct Layer {
   // The weights, [results, operands]; several in a byte if quantized.
   Tensor weights;
@@ -60,8 +60,9 @@ struct Mixture {
 
 int64_t PackedCount(const Mixture& m) { return m.bits == 0 ? 1 : 8 / m.bits; }
 
-// Returns weights as [experts, results, operands]. Older files state the last
-// two dims in another order, but their elements are in this one.
+// Returns weights as [experts, results, operands]. Older files swap the last
+// two dims in the stated shape only: their elements already have this order, so
+// a reshape suffices.
 Tensor WithResultsFirst(const Mixture& m, Tensor weights, const Dim& operands) {
   const Dim packed(PackedCount(m));
   if (weights.dim(2) * packed == operands) return weights;
@@ -230,7 +231,8 @@ bool ReadQuantization(NodeContext& c, Mixture& m) {
   return c.ok();
 }
 
-// Reads all of a mixture except for its gates; nullopt after an error.
+// Reads the tokens, layers and attributes of a MoE or QMoE node, but not yet
+// the gates; nullopt after an error.
 std::optional<Mixture> ReadMixture(NodeContext& c) {
   const bool is_quantized = c.node().op_type() == "QMoE";
   const auto at = [&](int index) { return c.Input(index); };

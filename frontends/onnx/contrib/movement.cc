@@ -45,7 +45,8 @@ void ImportUnfoldTensor(NodeContext& c) {
       IotaVector(c.builder(), count, DType::kI64) * static_cast<double>(step);
   Tensor offset = IotaVector(c.builder(), Dim(size), DType::kI64);
   Tensor y = Gather(x, Unsqueeze(start, {1}) + offset, axis);
-  // Moves the new dim, which holds the elements of a slice, to the end.
+  // The gather has inserted a dim for the elements of a slice behind `axis`.
+  // UnfoldTensor returns it as the last dim.
   std::vector<int64_t> permutation;
   for (int i = 0; i < y.rank(); ++i) {
     if (i != axis + 1) permutation.push_back(i);
@@ -145,7 +146,8 @@ void ImportRelativePositionBias(NodeContext& c) {
       AlongAxis(IotaVector(c.builder(), queries->front(), DType::kI64), 0, 2);
   Tensor key =
       AlongAxis(IotaVector(c.builder(), keys->front(), DType::kI64), 1, 2);
-  // If there are fewer queries than keys, the queries are at the last
+  // If there are fewer queries than keys, the queries belong to the last
+  // positions, so the number of keys before the first query is added to their
   // positions.
   Tensor last = DimScalar(c.builder(), keys->front() - queries->front());
   Tensor bucket = RelativeBucket(c, key - (query + last), buckets.constant(),

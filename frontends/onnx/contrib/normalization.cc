@@ -66,11 +66,12 @@ Tensor Lookup(Tensor table, Tensor ids) {
   return Gather(table, Cast(ids, DType::kI64), 0);
 }
 
-// Returns a tensor of inputs 2 to 6 of the embedding operators as numbers,
-// after the lookup.
+// A function that reads a tensor of a table of embeddings (inputs 2 to 6) as
+// real numbers; the quantized operator decodes with scale and zero point.
 using Decode = std::function<Tensor(Tensor, int)>;
 
-// Returns the number of real (unmasked) tokens of each sequence.
+// Returns the output mask_index: the number of tokens of each sequence whose
+// mask (input 7) is 1; 0 without a mask.
 Tensor MaskIndex(NodeContext& c, Tensor ids) {
   if (!c.Input(7)) return Broadcast(c.Scalar(0, DType::kI32), {ids.dim(0)});
   Tensor is_real = Cast(Equal(c.Input(7), 1), DType::kI32);
@@ -131,8 +132,8 @@ std::vector<int64_t> ChannelsTo(bool last, int rank) {
   return permutation;
 }
 
-// Reads the tensor to add to x[batch, spatial…, channels]; [batch, channels] is
-// allowed too.
+// Reads the operand `skip`, which is added to x[batch, spatial…, channels]. If
+// it is [batch, channels], dims of 1 are inserted so that it broadcasts.
 Tensor ReadSkip(NodeContext& c, int rank, bool channels_last) {
   Tensor skip = Cast(c.Input(3), kStatistics);
   if (skip.rank() == 2 && rank > 2) {

@@ -17,22 +17,23 @@
 namespace ember::onnx {
 namespace {
 
-// Returns the parameter as a scalar; it may have been a tensor of one element.
+// Returns a scale or zero point without dims. Models may give it as a tensor of
+// one element.
 Tensor AsScalar(Tensor parameter) {
   return parameter ? Reshape(parameter, {}) : parameter;
 }
 
-// Reads an operand from inputs first to first + 2: a tensor, its scale and its
-// zero point.
+// Reads a quantized operand as real numbers. Inputs first to first + 2 are its
+// integers, its scale and its zero point.
 Tensor Operand(NodeContext& c, int first) {
   if (!CheckPresent(c, {first, first + 1})) return c.Wrap(nullptr);
   return Dequantize(c.Input(first), AsScalar(c.Input(first + 1)),
                     AsScalar(c.Input(first + 2)));
 }
 
-// Sets the result, quantized to the type of its zero point, else of input 0.
-// The scale of the result is input `scale`, its zero point is the input after
-// that.
+// Quantizes y and sets it as the node's result. The result's scale is input
+// `scale`; its zero point is the next input and gives the integer type. Without
+// a zero point the type is that of input 0.
 void SetQuantized(NodeContext& c, Tensor y, int scale) {
   if (!CheckPresent(c, {scale})) return;
   Tensor zero_point = AsScalar(c.Input(scale + 1));
@@ -58,8 +59,8 @@ void ImportQLinearSigmoid(NodeContext& c) {
   SetQuantized(c, Sigmoid(Operand(c, 0)), 3);
 }
 
-// Imports QLinearSoftmax. It follows the opset that the attribute gives: before
-// 13, the softmax is over all dims from `axis` on.
+// Imports QLinearSoftmax. Its attribute `opset` says which Softmax it follows:
+// that of an opset before 13 is over all dims from `axis` on.
 void ImportQLinearSoftmax(NodeContext& c) {
   if (!c.CheckRank(0, 1)) return;
   Tensor x = Operand(c, 0);
@@ -101,8 +102,8 @@ void ImportNhwcMaxPool(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, ToChannelsLast(y));
 }
 
-// Imports QLinearConcat. The inputs are scale and zero point of the result,
-// then three inputs per operand.
+// Imports QLinearConcat. The node's inputs are the result's scale and zero
+// point, then a tensor, a scale and a zero point for each operand.
 void ImportQLinearConcat(NodeContext& c) {
   std::vector<Tensor> parts;
   for (int i = 2; i + 2 < c.input_count(); i += 3)

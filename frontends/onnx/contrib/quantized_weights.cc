@@ -55,7 +55,9 @@ std::optional<BlockedWeights> ReadBlocked(NodeContext& c) {
   return w;
 }
 
-// Reads one zero point per block as [rows, blocks], from any of its forms.
+// Reads one zero point per block as f32 [rows, blocks]. The operand holds
+// floats or packed integers; without it, the zero point is the middle of the
+// integers' range.
 Tensor ReadZeroPoints(NodeContext& c, const BlockedWeights& w) {
   const Shape shape{Dim(w.rows), Dim(w.blocks())};
   Tensor given = c.Input(3);
@@ -82,7 +84,8 @@ Tensor DequantizeBlocked(NodeContext& c, const BlockedWeights& w) {
   const Dim padded(w.blocks() * w.block);
   const Dim columns(w.columns);
   if (Tensor groups = c.Input(4)) {
-    // Operand 4 gives the index of the block of each column.
+    // Operand 4 (g_idx) says for each column to which block it belongs. Then
+    // the columns of a block need not be neighbours.
     Tensor index = Cast(SliceAxis(groups, 0, Dim(0), columns), DType::kI64);
     values = SliceAxis(Reshape(values, {rows, padded}), 1, Dim(0), columns);
     return (values - Gather(zeros, index, 1)) * Gather(scales, index, 1);
@@ -92,9 +95,10 @@ Tensor DequantizeBlocked(NodeContext& c, const BlockedWeights& w) {
   return padded == columns ? values : SliceAxis(values, 1, Dim(0), columns);
 }
 
-// Returns the product by weights whose activations the model lets us quantize,
-// too: accuracy level 4. Absent for other models, and if the columns of a block
-// are no neighbours.
+// Returns the product computed with integers, if the model allows activations
+// to be quantized too (accuracy_level 4). Otherwise, or if the columns of a
+// block are not neighbours (operand 4), the result is absent and the caller
+// computes in floats.
 Tensor TimesBlocks(NodeContext& c, const BlockedWeights& w) {
   if (c.Integer("accuracy_level", 0) != 4 || c.Input(4)) return {};
   const Dim rows(w.rows), blocks(w.blocks());
@@ -175,7 +179,7 @@ void ImportMatMulBnb4(NodeContext& c) {
   const float* table = quantization == 0 ? kFp4 : kNf4;
   Tensor values = c.Vector(DType::kF32, std::vector<float>(table, table + 16));
   const int64_t count = rows * columns;
-  // The first code of a byte is in its high half.
+  // Each byte holds two 4-bit codes, of which the first is in the high half.
   Tensor codes =
       UnpackBits(Reshape(c.Input(1), {Dim((count + 1) / 2)}), 4, false);
   codes = Cast(SliceAxis(codes, 0, Dim(0), Dim(count)), DType::kI64);

@@ -33,7 +33,8 @@ struct BeamState {
   // Score of each beam: the sum of the log-probabilities of its tokens, f32
   // [batch, beams].
   Tensor scores;
-  // The best sequences that have ended, i32 [batch, beams, max_length].
+  // The best sequences of each prompt that have produced the end token, i32
+  // [batch, beams, max_length].
   Tensor ended;
   // Scores of the ended sequences, f32 [batch, beams], best first; -infinity
   // where there is none.
@@ -75,8 +76,8 @@ Ranking Largest(Tensor x, const Dim& count) {
   return results.size() == 2 ? Ranking{results[0], results[1]} : Ranking{x, x};
 }
 
-// Returns for each row of x [batch, n] the elements with the given indices, i64
-// [batch, m].
+// Gathers elements of each row: returns x[b, indices[b, i]], [batch, m], for x
+// [batch, n] and i64 indices [batch, m].
 Tensor Pick(Tensor x, Tensor indices) {
   return Apply("gather_elements", {x, indices}, {{"axis", int64_t{1}}});
 }
@@ -84,7 +85,8 @@ Tensor Pick(Tensor x, Tensor indices) {
 class BeamSearcher {
  public:
   explicit BeamSearcher(const BeamOptions& options) : o_(options) {}
-  // Returns a copy of this search whose tensors are captured by a region.
+  // Returns a copy of this searcher for use in the loop's region: it captures
+  // the tensors of the options.
   BeamSearcher In(Region& region) const {
     BeamSearcher inner = *this;
     inner.o_.length_penalty = Inside(region, o_.length_penalty);
@@ -124,8 +126,9 @@ class BeamSearcher {
                                state.seen, length, first);
     scores = Reshape(scores, {o_.batch, o_.beams, vocabulary}) +
              Unsqueeze(state.scores, {2});
-    // Twice as many candidates as beams are enough: each beam has one candidate
-    // that ends it, so at least half of the candidates do not end.
+    // The 2 * beams best candidates always include enough sequences that
+    // continue: only one candidate of each beam is the end token, so at least
+    // `beams` of the candidates do not end.
     const Ranking best = Largest(
         Reshape(scores, {o_.batch, o_.beams * vocabulary}), o_.beams * Dim(2));
     const Tensor count = DimScalar(builder, vocabulary);
@@ -171,8 +174,8 @@ class BeamSearcher {
     return scores;
   }
 
-  // Finishes the search: if a prompt is not done, its beams that have not ended
-  // count as ended sequences, too.
+  // Ends the search. The beams of a prompt that have not produced the end token
+  // by max_length count as ended sequences, too, unless the prompt is done.
   void Finish(BeamState& state) const {
     GraphBuilder& builder = state.scores.builder();
     const Shape shape{o_.batch, o_.beams, o_.maximum_length};
@@ -182,8 +185,8 @@ class BeamSearcher {
   }
 
  private:
-  // Returns the index of the row of each beam. beam: number of a beam within
-  // its prompt, i64 [batch, n].
+  // Returns the row of each beam in tensors of dim batch * beams. beam: number
+  // of a beam within its prompt, i64 [batch, n].
   Tensor RowOf(Tensor beam) const {
     GraphBuilder& builder = beam.builder();
     const Tensor prompt = IotaVector(builder, o_.batch, DType::kI64);
@@ -231,7 +234,8 @@ class BeamSearcher {
   BeamOptions o_;
 };
 
-// Reads an operand that is a number of beams or sequences.
+// Reads num_beams or num_return_sequences: an operand of one element, at most
+// 128; 1 if it is absent.
 std::optional<Dim> CountOperand(NodeContext& c, int input,
                                 const std::string& what) {
   constexpr int64_t kMax = 128;
@@ -309,7 +313,8 @@ bool CheckKind(NodeContext& c) {
 
 struct BeamResults {
   BeamState state;
-  // Scores of all steps after the first, [steps, batch, beams, vocabulary].
+  // Scores of the candidates in all steps after the first, [steps, batch,
+  // beams, vocabulary].
   Tensor scores;
 };
 
@@ -403,8 +408,9 @@ void ImportBeamSearch(NodeContext& c, const SubgraphImporter& run) {
     state.seen =
         RepeatEach(SeenTokens(prompt, logits.dim(1)), 0, options->beams);
   }
-  // Until this first step the beams of a prompt share one past (keys and
-  // values).
+  // Up to this first step all beams of a prompt have the same past (keys and
+  // values). So the past need not be reordered by `rows`, the row that each
+  // beam continues.
   Tensor rows;
   const Tensor first = search.Advance(
       rules, logits, DimScalar(c.builder(), prompt.dim(1)), true, state, rows);

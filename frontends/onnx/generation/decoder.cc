@@ -14,7 +14,8 @@ std::string NameOf(const ValueInfoProto& value) {
   return "'" + value.name() + "'";
 }
 
-// Casts the value to the integer type that the subgraph declares for its input.
+// Casts a value that the subgraph takes as input (such as token ids) to the
+// integer type that the subgraph declares.
 Tensor AsDeclared(const ValueInfoProto& declared, Tensor value) {
   const int32_t type = declared.type().tensor_type().elem_type();
   const StatusOr<DType> dtype = DTypeFromOnnx(type);
@@ -22,8 +23,9 @@ Tensor AsDeclared(const ValueInfoProto& declared, Tensor value) {
                                                       : value;
 }
 
-// Returns the past with `length` as its dim `axis`. That dim equals `length`,
-// but each carried value of a loop has a symbol of its own for it.
+// Returns the past with `length` as the extent of dim `axis`. Each value that a
+// loop carries has a symbol of its own for that extent, although all of them
+// equal `length`.
 Tensor WithLength(Tensor past, int axis, const Dim& length) {
   if (past.dim(axis) == length || past.dim(axis).is_constant()) return past;
   Shape shape = past.shape();
@@ -234,8 +236,8 @@ class EncoderDecoder final : public Decoder {
     return static_cast<size_t>(graph_->output_size() - 1);
   }
 
-  // True if the input of the decoder is all tokens so far, not only the last
-  // one.
+  // True if each step passes all tokens so far to the decoder, false if it
+  // passes only the last one.
   bool WholeSequence() const {
     for (const ValueInfoProto& input : graph_->input()) {
       const auto& shape = input.type().tensor_type().shape();
@@ -245,9 +247,9 @@ class EncoderDecoder final : public Decoder {
     return false;
   }
 
-  // Returns all tokens before the next one. Their number is not derived from
-  // the length of the past, because a decoder whose input is all tokens need
-  // not have a past that grows.
+  // Returns all tokens so far, which are the decoder's input for the next
+  // token. Their number is computed from the iteration and not from the length
+  // of the past, because such a decoder need not have a past that grows.
   Tensor TokensSoFar(const DecoderStep& step) const {
     const Tensor count = step.iteration + DimScalar(step.region.builder(),
                                                     prompt_.dim(1) + Dim(1));
@@ -257,7 +259,8 @@ class EncoderDecoder final : public Decoder {
     return SliceAxis(step.sequences, 1, Dim(0), known.front());
   }
 
-  // Returns a mask that is 0 for the padding in front of a row's tokens.
+  // Returns the attention mask of a prompt: 0 for the padding before the first
+  // token of each row, else 1.
   Tensor LeadingMask(Tensor ids) {
     const auto pad = static_cast<double>(c_.Integer("pad_token_id", -1));
     const Tensor i = IotaVector(c_.builder(), ids.dim(1), DType::kI64);
@@ -338,7 +341,8 @@ std::vector<Tensor> Decoder::Run(const GraphProto& graph,
   }
   for (size_t i = 0; outputs.ok() && i < outputs->size(); ++i) {
     if (!builder.status().ok()) break;
-    // Logits and hidden states have rank 3: a vector per token.
+    // Outputs that are no pasts are logits and hidden states. They must have
+    // rank 3: a vector for each token of each row.
     const bool is_past = i >= expected.first_past;
     const int rank = is_past ? expected.past_rank : 3;
     const Tensor& output = (*outputs)[i];

@@ -19,7 +19,7 @@
 
 namespace ember::onnx {
 
-// The values that are available in one iteration of the generation loop.
+// The values of the generation loop that the decoder may read in one iteration.
 struct DecoderStep {
   graph::Region& region;
   Tensor iteration;  // i64[], from 0
@@ -39,7 +39,8 @@ class Decoder {
   // Repeats each row of the state `beams` times; the copies are adjacent.
   void ExpandRows(const Dim& beams);
 
-  // The values that the loop carries. Their dim of the length varies.
+  // The values that the loop carries for the decoder: past keys and values.
+  // Their dim of positions grows from iteration to iteration.
   const std::vector<Tensor>& state() const { return state_; }
   // Runs the decoder for one token, and returns the scores of the next token.
   // `state` holds the carried values of this iteration, and on return those of
@@ -52,9 +53,9 @@ class Decoder {
  protected:
   Decoder(NodeContext& c, const SubgraphImporter& run) : c_(c), run_(run) {}
 
-  // Requirements for the subgraph's outputs: at least `least` outputs, of which
-  // those from `first_past` on are pasts of rank `past_rank`. Run returns the
-  // outputs; empty after an error.
+  // Requirements that Run checks for the subgraph's outputs: there are at least
+  // `least`, and those from index `first_past` on are past keys and values of
+  // rank `past_rank`. Run returns the outputs; empty after an error.
   struct Expected {
     size_t least, first_past;
     int past_rank;
@@ -73,8 +74,8 @@ class Decoder {
   const SubgraphImporter& run_;
   Tensor prompt_;
   std::vector<Tensor> state_;
-  // Further operands with one element per row, which are the same in each
-  // iteration.
+  // Operands of the decoder that are the same in each iteration, such as the
+  // encoder's hidden states. They have one element per row in dim 0.
   std::vector<Tensor> fixed_;
 };
 

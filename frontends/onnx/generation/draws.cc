@@ -12,8 +12,9 @@ Tensor TimesModulo(Tensor a, Tensor b) {
   return Modulo(a * b, static_cast<double>(kModulus));
 }
 
-// Returns kMultiplier ^ exponent, modulo kModulus, by repeated squaring. The
-// exponent has at most 40 bits.
+// Returns kMultiplier ^ exponent modulo kModulus, computed by repeated
+// squaring. It jumps to any number of the generator. The exponent has at most
+// 40 bits.
 Tensor PowerOf(Tensor exponent) {
   constexpr int kBits = 40;
   Tensor power = exponent.Like(1);
@@ -42,7 +43,8 @@ Tensor UniformDraws(NodeContext& c, Tensor seed, const Shape& shape) {
   const Tensor high = TimesModulo(low, low.Like(kMultiplier));
   const Tensor sum =
       Cast(low - 1.0, DType::kF64) + Cast(high - 1.0, DType::kF64) * kRange;
-  // The quotient may round to 1, which is outside the range.
+  // Rounding may give a quotient of 1, but draws must be below 1: such a draw
+  // becomes the largest f64 below 1.
   return Minimum(sum / (kRange * kRange), std::nextafter(1.0, 0.0));
 }
 

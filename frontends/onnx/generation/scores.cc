@@ -9,8 +9,8 @@
 namespace ember::onnx {
 namespace {
 
-// Reads a mask of tokens: true for tokens that are allowed (not zero in the
-// operand).
+// Reads an operand that is a mask of tokens, such as vocab_mask. The result is
+// true for allowed tokens, whose element is not 0.
 Tensor MaskOperand(NodeContext& c, int input, int rank) {
   if (input < 0 || !c.Input(input)) return Tensor();
   if (!c.CheckRank(input, rank, rank)) return c.Wrap(nullptr);
@@ -27,8 +27,8 @@ Tensor TokenNumbers(const Tensor& scores) {
 Tensor RepeatsOf(Tensor sequences, Tensor length, int64_t n, Tensor scores) {
   graph::GraphBuilder& builder = sequences.builder();
   const Dim rows = sequences.dim(0);
-  // An n-gram may begin at any of these positions. N-grams that end after
-  // `length` do not match.
+  // Every position of the buffer is tested as the start of an n-gram. An n-gram
+  // that would end after the `length` written tokens never matches.
   const Dim starts = sequences.dim(1);
   sequences = Pad(sequences, {Dim(0), Dim(0)}, {Dim(0), Dim(n - 1)}, "constant",
                   sequences.Like(0));

@@ -34,7 +34,8 @@ struct ScoreRules {
   Tensor repetition_penalty;  // f32[]
   Tensor vocab_mask;          // bool [vocabulary]
   Tensor prefix_vocab_mask;   // bool [rows, vocabulary]
-  // Presence mask times the presence penalty, f32 [rows, vocabulary].
+  // The operand presence_mask times the attribute presence_penalty, which is
+  // subtracted from the scores, f32 [rows, vocabulary].
   Tensor presence_mask;
   int64_t ngram = 0;
   int64_t eos = -1;
@@ -57,8 +58,8 @@ Tensor ApplyRules(const ScoreRules& rules, Tensor scores, Tensor sequences,
 // length].
 Tensor SeenTokens(Tensor tokens, const Dim& vocabulary);
 
-// Longest sequence. A longer one is refused if its length is known, as by ONNX
-// Runtime.
+// Largest max_length that is accepted, and its default, as in ONNX Runtime. It
+// is only checked if max_length is known when compiling.
 inline constexpr int64_t kLongestSequence = 4096;
 
 // Reads the operand max_length as a dim that is greater than the prompt's;

@@ -17,8 +17,8 @@ namespace {
 using graph::GraphBuilder;
 using graph::Region;
 
-// The way in which Sampling chooses tokens. Without draws, the token with the
-// best score is chosen.
+// The random numbers and attributes by which Sampling chooses tokens. If
+// `draws` is absent (GreedySearch), the token with the best score is chosen.
 struct SamplingOptions {
   Tensor draws;  // Random numbers in [0, 1), f64 [steps, batch].
   double top_p = 0;
@@ -27,7 +27,7 @@ struct SamplingOptions {
   bool descending = false;  // the attribute `custom`
 };
 
-// The values that the search keeps from token to token.
+// The values that the search carries from one token to the next.
 struct SearchState {
   Tensor sequences;  // i32 [batch, max_length]
   Tensor tokens;     // The last token of each row, i32 [batch].
@@ -37,7 +37,8 @@ struct SearchState {
   Tensor seen;
 };
 
-// Returns the random numbers of Sampling, f64 [steps, batch].
+// Returns the random numbers that Sampling draws for all its tokens, f64
+// [steps, batch]. They are computed from the seed (input 8).
 Tensor Draws(NodeContext& c, const Dim& steps, const Dim& batch) {
   Tensor seed = c.Scalar(0, DType::kI64);
   if (c.Input(8)) {
@@ -66,7 +67,8 @@ Tensor LeftOut(const SamplingOptions& options, Tensor sorted) {
   }
   const Tensor kept = DimScalar(sorted.builder(), count) -
                       static_cast<double>(options.least_kept);
-  // The first token may be left out even if `least_kept` covers all tokens.
+  // Position 0 of the sorted tokens may be left out even if `least_kept`
+  // protects all tokens.
   return And(LessEqual(sums, 1 - options.top_p),
              Or(Equal(place, 0), Less(place, kept)));
 }
@@ -91,7 +93,8 @@ Tensor FilteredTokens(const SamplingOptions& options, Tensor scores) {
 Tensor SampleToken(const SamplingOptions& options, Tensor scores, Tensor draw) {
   scores = Select(FilteredTokens(options, scores),
                   scores.Like(options.filter_value), scores);
-  // Tokens with infinite scores cannot be drawn.
+  // A token with an infinite score, such as a filtered one, gets the weight 0
+  // and so cannot be drawn. The maximum is taken over the finite scores.
   const Tensor infinite = IsInfinite(scores);
   const Tensor finite = Select(infinite, scores.Like(LowestScore()), scores);
   const Tensor above = Cast(finite, DType::kF64) -

@@ -33,7 +33,8 @@ bool GraphImporter::FitStatedTypes(const NodeProto& node,
 
 namespace {
 
-// Says how to compile a module for the other branch of an If.
+// Returns advice for an error: the way in which the user compiles a module for
+// the branch of an If that was not imported.
 std::string HowToChoose(const Tensor& condition) {
   std::set<std::string> names;
   CollectInputs(condition.value(), names);
@@ -108,10 +109,11 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
     return builder.status();
   }
   if (!SameKinds(then_outputs, else_outputs)) {
-    // Exporters make such Ifs, for example with the condition "this dim is 1"
-    // around a Squeeze. The branch whose outputs fit the types that the model
-    // states is then the one that the author meant. If they do not tell, it is
-    // the branch for which an open dim need not be 1.
+    // Exporters write Ifs whose branches give different ranks, for example with
+    // the condition "this dim is 1" around a Squeeze. The branch whose outputs
+    // fit the types that the model states is then the one that the author
+    // meant. If both branches or neither fit, it is the branch for which an
+    // open dim need not be 1.
     const bool then_fits = FitStatedTypes(c.node(), then_outputs, scope);
     const bool else_fits = FitStatedTypes(c.node(), else_outputs, scope);
     if (then_fits == else_fits && MaySplit(c.origin())) {
@@ -126,7 +128,9 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
     choices_.Choose(c.origin(), is_then);
     return import_one(condition, is_then);
   }
-  // Corresponding values have one kind; corresponding sequences have one rank.
+  // An `if` has one list of results for both branches. So two corresponding
+  // values get a common kind (a tensor becomes an optional), and two
+  // corresponding sequences a common rank.
   RegionValues values(then_outputs);
   values.Widen(else_outputs);
   builder.SetOrigin(c.origin());

@@ -39,8 +39,8 @@ StatusOr<std::vector<Tensor>> GraphImporter::ImportBothWays(
     const Split& split, Scope& scope) {
   graph::GraphBuilder& builder = *scope.builder;
   graph::IfRegions regions(builder);
-  // An error in a region does not fail the whole import: the caller then
-  // continues without the regions.
+  // An error in a region must not fail the whole import, because the caller can
+  // then import the model without this `if`.
   const auto import = [&](bool is_then, graph::Region& region) {
     Scope body = SubgraphScope(scope, "", &region);
     body.prefix = scope.prefix;

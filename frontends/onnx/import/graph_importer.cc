@@ -77,7 +77,8 @@ Status CheckInputCount(const NodeProto& node, const OperatorRow& row,
   return OkStatus();
 }
 
-// Returns the name that the keys of maps have in a module's signature.
+// Returns the logical type that the signature of a module gives the keys of a
+// map: "map_keys" for integers, "string" for strings.
 std::string KeysTypeName(int32_t carried_type) {
   return carried_type == 0 ? "map_keys" : LogicalTypeName(carried_type);
 }
@@ -95,7 +96,8 @@ Status CheckNotRefused(const OperatorRow& row, const Tensor& input) {
       " as operands, found a " + (map ? "map" : "sequence"));
 }
 
-// True if the operator accepts a carried type as operand `index`.
+// True if the operator accepts an ONNX type without a dtype ("carried type",
+// such as INT4 or STRING) as the type of operand `index`.
 bool Takes(const CarriedOperands& carried, int index, int32_t carried_type) {
   if (carried_type == 0) return true;
   switch (carried.rule) {
@@ -113,8 +115,9 @@ bool Takes(const CarriedOperands& carried, int index, int32_t carried_type) {
   return false;
 }
 
-// Returns the carried type of the results of an operator that moves its
-// operands' elements; 0 if the operands have no carried type.
+// Checks that the operator accepts its operands' carried types (ONNX types
+// without a dtype). Returns the carried type of the results, if the operator
+// moves its operands' elements; else 0.
 StatusOr<int32_t> CheckCarriedTypes(const OperatorRow& row,
                                     const std::vector<Tensor>& inputs) {
   std::vector<Tensor> moved;
@@ -154,8 +157,8 @@ GraphImporter::GraphImporter(std::shared_ptr<const ModelProto> model,
 
 StatusOr<graph::Graph> GraphImporter::Import() {
   const GraphProto& graph = model_->graph();
-  // The number of expected nodes grows later, with inlined functions and with
-  // subgraphs.
+  // The expected number of nodes counts only the main graph here. It grows when
+  // functions are inlined and when subgraphs are imported.
   steps_.StartOver();
   steps_.Expect(static_cast<size_t>(graph.node_size()));
   Scope scope;

@@ -61,8 +61,8 @@ class GraphImporter {
   // value of a condition. It comes from an If whose branches give different
   // kinds of values, or from a node whose rank depends on whether a dim is 1.
   // The import of the node fails, and the import of the graph around it finds
-  // the request in split_. `origin` is that of the node, or "dim " and the
-  // dim's text.
+  // the request in split_. `origin`: the label of the node that asked for it,
+  // or "dim " followed by the dim's text.
   struct Split {
     std::string origin;
     Tensor condition;
@@ -77,21 +77,24 @@ class GraphImporter {
     // The region that `builder` fills, if the scope has a region of its own;
     // else null.
     graph::Region* region = nullptr;
-    // Prefix of the origins of nodes: the path of function calls and subgraphs.
+    // Path of the function calls and subgraphs that lead to the scope. It is
+    // the first part of the label that errors and operations have as the origin
+    // of a node.
     std::string prefix;
     std::unordered_map<std::string, Tensor> values;
-    // Types that the model states for the values of this scope.
+    // Lists in which the model states types for values of this scope.
     std::vector<const ValueInfoList*> stated;
     // The initializers by name. Each becomes a constant when it is first used.
     std::unordered_map<std::string, const TensorProto*> initializers;
-    // Attributes of the call, for nodes of a function body.
+    // For the body of a function: the attributes of the call, by which the
+    // body's references to attributes are replaced.
     std::map<std::string, const AttributeProto*> bindings;
     bool is_function = false;
     int depth = 0;
-    // These two fields are for a scope that is a branch of an If. A split of a
-    // node in the branch may give the branch outputs of different kinds. Then
-    // the graph around the If is asked for a split: for the same one if the
-    // branch is imported in place, else for a split at the If, `branch_of`.
+    // Set for a scope that is a branch of an If. If a split of a node in the
+    // branch fails because the outputs are of different kinds, the graph around
+    // the If is asked for a split instead: for the same one if the branch is
+    // imported in place (in_place_branch), else for one at the If (branch_of).
     bool in_place_branch = false;
     std::optional<Split> branch_of;
   };
@@ -101,7 +104,8 @@ class GraphImporter {
   StatusOr<Tensor> AddMapInput(const InputType& input);
   void AddOutput(const std::string& name, const Tensor& value);
   Status AddInitializers(const GraphProto& graph, Scope& scope);
-  // Imports the nodes, then returns the values of the outputs.
+  // Imports all nodes of a graph or subgraph, then returns the values of its
+  // outputs.
   StatusOr<std::vector<Tensor>> ImportOutputs(const GraphProto& graph,
                                               Scope& scope);
   // Defined in variants.cc.
@@ -113,8 +117,8 @@ class GraphImporter {
   Status ImportNodes(const NodeList& nodes, Scope& scope);
   StatusOr<std::vector<int>> Order(const NodeList& nodes,
                                    const Scope& scope) const;
-  // Imports the nodes from order[first] on, then returns the values of the
-  // outputs.
+  // Imports the nodes of the graph in the given order, from index `first` of
+  // `order` on, then returns the values of the graph's outputs.
   StatusOr<std::vector<Tensor>> ImportFrom(const GraphProto& graph,
                                            const std::vector<int>& order,
                                            size_t first, Scope& scope);
@@ -140,12 +144,13 @@ class GraphImporter {
                         const NodeProto& node, const std::string& origin,
                         std::vector<Tensor> inputs, Scope& scope);
 
-  // Returns the node as an importer sees it. It refers to the scope.
+  // Makes the context in which the importer of an operator sees the node. The
+  // context refers to the scope, which must outlive it.
   NodeContext ContextOf(std::shared_ptr<const void> owner,
                         const NodeProto& node, const std::string& origin,
                         int opset, std::vector<Tensor> inputs, Scope& scope);
-  // Imports a node with subgraphs (control_flow.cc). Returns true if the node
-  // is one that has subgraphs.
+  // Imports a node that has subgraphs (If, Loop, Scan and others;
+  // control_flow.cc). Returns false, without an effect, for all other nodes.
   StatusOr<bool> ImportControlFlow(std::shared_ptr<const void> owner,
                                    const NodeProto& node,
                                    const std::string& origin,
@@ -157,8 +162,8 @@ class GraphImporter {
   // checks that it selects this branch.
   Status ImportBranch(NodeContext& c, Tensor condition, bool is_then,
                       const GraphProto& branch, Scope& scope);
-  // True if the values can be the node's outputs, as far as the model states
-  // types.
+  // True if the values have the ranks and element types that the model states
+  // for the outputs of the node. Outputs without a stated type fit.
   static bool FitStatedTypes(const NodeProto& node,
                              const std::vector<Tensor>& values,
                              const Scope& scope);
@@ -168,8 +173,8 @@ class GraphImporter {
   // sets split_. Defined in unit_dims.cc.
   bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
                    const Scope& scope);
-  // Adds input 3 to a MaxUnpool: the shape of the MaxPool's operand, to which
-  // the flat indices refer.
+  // Adds input 3 to a MaxUnpool: the shape of the operand of the MaxPool that
+  // made the indices. The indices refer to this shape.
   void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
                       const Scope& scope) const;
   std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,
@@ -184,8 +189,8 @@ class GraphImporter {
   Status ImportBatchedScan(NodeContext& c, Scope& scope);
   // Defined in sequence_map.cc.
   Status ImportSequenceMap(NodeContext& c, Scope& scope);
-  // Returns the scope for the nodes of a subgraph. `region`: null if the nodes
-  // are imported in place.
+  // Returns a new scope for the nodes of a subgraph. `region`: the region to
+  // which they are added; null if they are added to the graph of `scope`.
   Scope SubgraphScope(Scope& scope, const std::string& origin,
                       graph::Region* region) const;
   // Imports a subgraph with `inputs` (values of its scope), and returns its
@@ -213,13 +218,14 @@ class GraphImporter {
   graph::GraphBuilder builder_;
   int64_t imported_nodes_ = 0;
   std::optional<Split> split_;
-  // Shapes of the operands of MaxPools. The key is the prefix of the scope,
-  // followed by the name of the MaxPool's indices.
+  // Shapes of the operands of MaxPools, which a MaxUnpool needs to interpret
+  // its indices. The key is the prefix of the scope followed by the name of the
+  // MaxPool's output of indices.
   std::map<std::string, graph::Shape> pooled_shapes_;
-  // For each split (a request to import what follows twice), by its origin: the
-  // value of its condition in the part that is being imported (for a dim: true
-  // if the dim is 1). not_split_ has the origins of splits that were tried and
-  // failed.
+  // taken_branches_ has an entry for each split (a request to import what
+  // follows twice) of which one part is being imported: from its origin to the
+  // value of its condition in this part (for a dim: true if the dim is 1).
+  // not_split_ has the origins of splits that were tried and failed.
   std::map<std::string, bool> taken_branches_;
   std::set<std::string> not_split_;
   std::vector<graph::AssumedDims> variants_;  // empty: one variant

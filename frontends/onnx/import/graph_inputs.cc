@@ -49,7 +49,8 @@ class SymbolNames {
 
   std::map<std::string, std::string> by_parameter_;
   std::set<std::string> used_;
-  // The last number that was appended to each name.
+  // For each name that occurred more than once: the last number that was
+  // appended to make it unique.
   std::map<std::string, int> last_;
 };
 
@@ -69,8 +70,8 @@ class InputReader {
       StatusOr<SequenceType> sequence = ReadSequenceType(info.type());
       if (!sequence.ok())
         return sequence.status().WithContext(Named(input.name));
-      // For a sequence, the extents that the user fixes also state the rank of
-      // the elements, which the model may leave open.
+      // The model may leave the rank of a sequence's elements open. If the user
+      // fixes extents for the elements, their number is the rank.
       const auto pins = options_.input_shapes.find(input.name);
       if (pins != options_.input_shapes.end() &&
           sequence->kind != SequenceKind::kMap)
@@ -156,7 +157,8 @@ class InputReader {
     return symbols_.Fresh(name, axis);
   }
 
-  // Fixes the dim at `pin`; nullopt: leaves it open.
+  // Sets a dim to the extent `pin` that the user fixed, or leaves it open if
+  // `pin` is nullopt. Fails if the model fixes another extent.
   Status Pin(const std::string& name, int axis, std::optional<int64_t> pin,
              Dim& dim) {
     const std::string what = Named(name) + " axis " + std::to_string(axis);
@@ -207,7 +209,8 @@ Status CheckPins(const std::vector<InputType>& inputs,
 std::string ToIdentifier(std::string_view text) {
   std::string name;
   for (char c : text) name += IsLetterOrDigit(c) ? c : '_';
-  // Symbols that begin with '_' are the compiler's own.
+  // Names of symbols that begin with '_' are reserved for the compiler, so such
+  // a name gets a letter in front.
   if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9'))
     name = "d" + name;
   return name;

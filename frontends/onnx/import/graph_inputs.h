@@ -25,8 +25,8 @@ struct InputType {
   std::optional<SequenceType> sequence;
 };
 
-// Returns the graph's inputs, in order, with pinned dims substituted: those
-// that are no initializers, or that the options name.
+// Returns the inputs of the graph, in order, with the user's pins applied.
+// Initializers are not among them unless the options name them.
 StatusOr<std::vector<InputType>> ReadInputs(const GraphProto& graph,
                                             const ImportOptions& options);
 
@@ -38,7 +38,8 @@ bool FitsType(const TypeProto& type, const Tensor& value);
 // break.
 Status CheckName(std::string_view what, const std::string& name);
 
-// Converts text to letters, digits and '_', not starting with a digit.
+// Converts a name of the model to an identifier, for the name of a dim:
+// letters, digits and '_', not starting with a digit.
 std::string ToIdentifier(std::string_view text);
 
 }  // namespace ember::onnx

@@ -88,8 +88,9 @@ StatusOr<graph::Graph> ImportParsed(ParsedModel& model,
     if (graph.ok() && !importer.assumed_dims().empty()) {
       GraphImporter both(model.proto, model.files, options, steps, choices);
       both.MakeVariants(importer.assumed_dims());
-      // If the import of both variants fails, the graph of the first import is
-      // used. Its program refuses extents that would have to broadcast.
+      // If the graph with both variants cannot be imported, the graph of the
+      // first import remains in use. Its program takes the dims to be equal,
+      // and refuses other extents.
       StatusOr<graph::Graph> variants = both.Import();
       if (variants.ok() || variants.status().code() == StatusCode::kCancelled)
         graph = std::move(variants);

@@ -52,7 +52,8 @@ TEST(Import, OpenDimsWithoutNameGetTheInputsName) {
   EXPECT_EQ(OutputShape(m), "[im_age_0, im_age_1, 3]");
 }
 
-// Names that begin with '_' are those of dims that depend on data.
+// The compiler names the dims that depend on data _0, _1 …. The test has input
+// dims with such names, which must get others.
 TEST(Import, OpenDimsDoNotGetNamesOfTheCompiler) {
   ModelBuilder m;
   m.Input("_x", {"_0", "", "d_0"});
@@ -91,7 +92,8 @@ TEST(Import, WrongPins) {
               HasSubstr("input 'x' axis 1: expected 3, as the model fixes this "
                         "dim, found 4; give 3, or export the model with this "
                         "dim open"));
-  // '?' does not open a dim that the model fixes.
+  // The user's '?' asks for an open dim, but the model fixes this one: that is
+  // an error.
   options.input_shapes = {{"x", {1, std::nullopt}}};
   EXPECT_THAT(ErrorOf(m, options),
               HasSubstr("input 'x' axis 1: expected 3, as the model fixes this "
@@ -247,7 +249,8 @@ TEST(Import, ShapeThatDependsOnDataIsReadWhenRun) {
   EXPECT_EQ(graph::ShapeToString(graph->outputs()[0]->shape()), "[_0, _1]");
 }
 
-// The rank of the result is known only if the number of axes is known.
+// Shows that axes may depend on data, but their number may not: the rank of the
+// result follows from it.
 TEST(Import, AxesWhoseNumberDependsOnData) {
   ModelBuilder m;
   m.Input("x", {2, 1});
@@ -267,7 +270,8 @@ TEST(Import, AxesWhoseNumberDependsOnData) {
 }
 
 // Exporters express Flatten by the nodes Shape, Gather, Unsqueeze, Concat and
-// Reshape.
+// Reshape. The test shows that the result's shape is nevertheless known when
+// compiling.
 TEST(Import, ShapeArithmeticFolds) {
   ModelBuilder m;
   m.Input("x", {"N", 3, 4, 5});

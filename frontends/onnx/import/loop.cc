@@ -22,15 +22,16 @@ using graph::LoopRequest;
 using graph::Region;
 using graph::Value;
 
-// Returns a tensor of one element as a scalar of the type; null if it is
-// absent.
+// Returns a tensor of one element as a graph value without dims, cast to
+// `type`; null if the tensor is absent.
 Value* ScalarOf(Tensor tensor, DType type) {
   if (!tensor) return nullptr;
   return Cast(Reshape(tensor, {}), type).value();
 }
 
-// Returns the scalar as the body declares its input: exporters declare the
-// iteration and the condition as scalars or as tensors of one element.
+// Returns the scalar in the shape that the body declares for its input number
+// `input`. Exporters declare the iteration number and the condition as scalars
+// or as tensors of one element.
 Tensor AsDeclared(Tensor scalar, const GraphProto& graph, int input) {
   if (input >= graph.input_size()) return scalar;
   const TypeProto& type = graph.input(input).type();
@@ -129,8 +130,9 @@ Status GraphImporter::ImportLoop(NodeContext& c, Scope& scope) {
                            UnrollLoop(c, *graph, initial, *trips, scope));
     if (done) return c.builder().status();
   }
-  // The element rank of a sequence that begins empty is only known after a
-  // trial iteration.
+  // A sequence that is empty before the loop does not show the rank of its
+  // elements. The body is therefore imported into trial regions, until the
+  // ranks of all sequences no longer change.
   for (bool changed = carried.has_sequences(); changed;) {
     Region trial(c.builder(), "trial");
     Value* iteration = trial.Input("iteration", {DType::kI64, {}});
@@ -146,7 +148,8 @@ Status GraphImporter::ImportLoop(NodeContext& c, Scope& scope) {
     changed = carried.Widen(outputs);
   }
   request.carried = carried.Flatten(initial);
-  // The body's outputs, which show the kinds of the loop's results.
+  // The outputs of the body in the region. Their kinds (tensor, sequence,
+  // optional) decide those of the loop's results.
   std::vector<Tensor> last;
   const auto body = [&](Region& region, const LoopInputs& in) {
     GraphBuilder& inside = region.builder();

@@ -26,16 +26,18 @@ using ::testing::Not;
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-//   top/secret.bin
-//   top/elsewhere/secret.bin
-//   top/model/weights.bin         1024 bytes: 0, 1, 2, 3 … as floats
-//   top/model/sub/weights.bin
-//   top/model/near.bin            -> weights.bin
-//   top/model/link.bin            -> ../secret.bin
-//   top/model/hop.bin             -> link.bin
-//   top/model/linked              -> ../elsewhere
-//   top/model/loop.bin            -> loop.bin
-//   top/model/pipe                a FIFO: opening it would wait for ever
+// The files and links that SetUp creates. The model's folder is top/model.
+//
+//    top/secret.bin
+//    top/elsewhere/secret.bin
+//    top/model/weights.bin         1024 bytes: 0, 1, 2, 3 … as floats
+//    top/model/sub/weights.bin
+//    top/model/near.bin            -> weights.bin
+//    top/model/link.bin            -> ../secret.bin
+//    top/model/hop.bin             -> link.bin
+//    top/model/linked              -> ../elsewhere
+//    top/model/loop.bin            -> loop.bin
+//    top/model/pipe                a FIFO: opening it would wait for ever
 class ExternalData : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -101,8 +103,8 @@ TEST_F(ExternalData, IsRead) {
   EXPECT_EQ(ErrorOfRange("1008", "16"), "no error");
 }
 
-// Elements that are not aligned in a file are copied, because kernels need
-// aligned elements.
+// Kernels need aligned elements. The weight begins at byte 3 of its file, so
+// the import must copy it instead of mapping it.
 TEST_F(ExternalData, UnalignedElementsAreCopied) {
   ModelBuilder m = WithEntries(
       {{"location", "weights.bin"}, {"offset", "3"}, {"length", "16"}});
@@ -112,7 +114,8 @@ TEST_F(ExternalData, UnalignedElementsAreCopied) {
   ASSERT_TRUE(tensor.ok()) << tensor.status().ToString();
   EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor->bytes.data()) % sizeof(float),
             0);
-  // The bytes of 0.0f, 1.0f, 2.0f, … from byte 3 on.
+  // Expected are the 16 bytes from byte 3 on of a file with the floats 0, 1, 2,
+  // ….
   EXPECT_THAT(std::vector<uint8_t>(tensor->bytes.begin(), tensor->bytes.end()),
               ElementsAre(0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 0, 0, 0x40, 0x40,
                           0, 0, 0x80));
@@ -140,8 +143,8 @@ TEST_F(ExternalData, LinksThatLeadOutside) {
   EXPECT_THAT(ErrorAt("loop.bin"), HasSubstr("external data 'loop.bin': "));
 }
 
-// Caches of downloads have all files in one folder, and links to them
-// elsewhere.
+// Download caches keep all files in one folder (blobs), and other folders hold
+// links to them. Weights must be found through the model's own link.
 TEST_F(ExternalData, LinksOfACache) {
   fs::create_directories(top_ / "blobs");
   fs::create_directories(top_ / "snapshot" / "onnx");

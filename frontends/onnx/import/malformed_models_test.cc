@@ -133,7 +133,8 @@ TEST(Malformed, Cycles) {
   ExpectError(std::move(m),
               "the nodes form a cycle through or before node "
               "'Add_0'");
-  // The cycle leads through a name that a branch captures from outside.
+  // A node in a branch of the If reads `later`, and `later` is computed from
+  // the result y of the If: the cycle leads through a captured name.
   m = SampleModel("if");
   NodeProto& add =
       *LastNode(m).mutable_attribute(0)->mutable_g()->mutable_node(0);
@@ -201,7 +202,8 @@ TEST(Malformed, AbsurdDimsOfTensors) {
   ExpectError(with_dims({int64_t{1} << 62, 4}),
               "tensor 'w': expected non-negative dims whose product fits 64 "
               "bits, found 4");
-  // A file of less than 1 KB claims 4 GB. No memory is allocated for it.
+  // The dims of a tensor claim 4 GB, but the file has less than 1 KB. The
+  // import must refuse it before it allocates memory.
   ModelBuilder claim = with_dims({int64_t{1} << 30});
   EXPECT_LT(claim.proto().ByteSizeLong(), 1024u);
   ExpectError(std::move(claim),
@@ -452,8 +454,8 @@ TEST(Malformed, DeepNesting) {
               "more than 64 levels deep");
 }
 
-// Returns a model in which local::F0 calls local::F1 calls … local::F(count-1),
-// whose node is `last`.
+// Returns a model with a chain of `count` local functions: local::F0 calls
+// local::F1, and so on. The last one consists of a node of the operator `last`.
 ModelBuilder Calls(int count, const std::string& last, const char* domain) {
   ModelBuilder m(17);
   OperatorSetIdProto& import = *m.proto().add_opset_import();
@@ -489,7 +491,8 @@ TEST(Malformed, FunctionsThatRecur) {
               "functions call each other more than 64 levels deep");
 }
 
-// F0 calls F1 twice, which calls F2 twice …: a file of 3 kB, 2^40 nodes.
+// F0 calls F1 twice, F1 calls F2 twice, and so on: inlining this file of 3 kB
+// would give 2^40 nodes, so the import must refuse it.
 TEST(Malformed, FunctionsThatDouble) {
   ModelBuilder m = Calls(40, "Identity", "");
   for (int i = 0; i + 1 < 40; ++i) {
@@ -504,7 +507,9 @@ TEST(Malformed, FunctionsThatDouble) {
               "more");
 }
 
-// Every call of a function makes names of its own, which must stay short.
+// Inlining prefixes the names of a function's nodes with those of the calls.
+// The names must stay short here, although each call has a name of 100,000
+// characters.
 TEST(Malformed, FunctionsWithLongNames) {
   ModelBuilder m = Calls(10, "Abs", "");
   for (int i = 0; i < 10; ++i) {
@@ -524,7 +529,8 @@ TEST(Malformed, FunctionsWithLongNames) {
 }
 
 TEST(Malformed, SparseTensors) {
-  // y = x + w, where w is sparse with two elements given.
+  // Each model computes y = x + w, where w is a sparse tensor that states two
+  // elements by `indices`.
   const auto with_indices = [](const std::vector<int64_t>& dims,
                                const std::vector<int64_t>& indices) {
     ModelBuilder m = OneNode("Add", {}, {"x", "w"});

@@ -13,11 +13,12 @@
 namespace ember::onnx {
 namespace {
 
-// Largest nesting depth of subgraphs and calls. The importer's own limit is
-// smaller.
+// Largest nesting depth to which subgraphs and calls are scanned. It need not
+// be an error: the importer, whose limit is smaller, refuses such models.
 constexpr int kMaxDepth = 130;
 
-// Adds the names of outer values that a subgraph uses (captures).
+// Appends the names that a subgraph captures: values from outside that its
+// nodes use.
 void CollectCaptured(const GraphProto& graph, int depth,
                      std::vector<std::string>& names) {
   if (depth > kMaxDepth) return;
@@ -40,7 +41,8 @@ void CollectCaptured(const GraphProto& graph, int depth,
   }
 }
 
-// The names of values that must be computed before a node.
+// The names of the values that a node reads. `required` are the node's inputs,
+// and `captured` those that its subgraphs take from outside.
 struct NodeUses {
   std::vector<std::string> required;
   std::vector<std::string> captured;
@@ -90,8 +92,8 @@ StatusOr<Producers> FindProducers(
   return producers;
 }
 
-// Collects unsupported operators by name, with the labels of their nodes, in
-// order of appearance.
+// Lists the operators of a model that the frontend does not support, in order
+// of appearance, each with the labels of its nodes.
 class UnsupportedOperators {
  public:
   explicit UnsupportedOperators(const ModelIndex& index) : index_(index) {}
@@ -140,7 +142,8 @@ class UnsupportedOperators {
   void ScanNode(const NodeProto& node, const Opsets& opsets,
                 const std::string& label, int depth) {
     if (const FunctionProto* function = index_.FunctionOf(node)) {
-      // Each function is scanned once: its nodes are the same at every call.
+      // A function is scanned at its first call only: other calls have the same
+      // nodes.
       if (scanned_.insert(function).second) {
         Scan(function->node(), Opsets(function->opset_import()), label + "/",
              depth);
@@ -258,8 +261,9 @@ StatusOr<std::vector<int>> OrderNodes(
     }
     for (const std::string& name : uses.captured) depend_on(name);
   }
-  // The node with the smallest position comes first, so an order that is
-  // already right is kept.
+  // Nodes become ready when their operands are computed. The ready node with
+  // the smallest position comes next, so an order that is already right is
+  // kept.
   std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
   for (int i = 0; i < nodes.size(); ++i) {
     if (missing[i] == 0) ready.push(i);

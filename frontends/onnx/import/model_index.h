@@ -23,9 +23,9 @@ class Opsets {
   Opsets() = default;
   explicit Opsets(
       const google::protobuf::RepeatedPtrField<OperatorSetIdProto>& imports);
-  // Returns the version. For a domain that the model does not import, the
-  // version is 1, because optimizers forget to import domains that they use. If
-  // the default domain is not imported, the version is 0.
+  // Returns the version of the operator set of a domain. It is 1 for a domain
+  // that the model does not import, because optimizers forget to import domains
+  // that they use; for the default domain it is then 0.
   int VersionOf(std::string_view domain) const;
   void SetDefault(int version) { versions_.emplace("", version); }
 

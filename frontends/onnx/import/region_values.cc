@@ -7,8 +7,8 @@
 namespace ember::onnx {
 namespace {
 
-// True if one kind of value can hold both a and b; sequences of different kinds
-// become one kind.
+// True if a and b can be made one kind of value, which can then hold either.
+// Two sequences always can, even if one is an optional.
 bool SameKind(const Tensor& a, const Tensor& b) {
   if (a.sequence() != nullptr && b.sequence() != nullptr) return true;
   for (const Tensor* one : {&a, &b}) {
@@ -91,7 +91,8 @@ bool RegionValues::Widen(const std::vector<Tensor>& values) {
     Like& like = likes_[i];
     const SequenceValue* value = values[i].sequence();
     if (value == nullptr) {
-      // The value is a tensor, but an optional one is expected.
+      // `values[i]` is a plain tensor where an optional tensor is expected. It
+      // becomes one, so only the rank must be large enough.
       if (like.tensor.sequence() != nullptr && like.rank < values[i].rank()) {
         like.rank = values[i].rank();
         changed = true;

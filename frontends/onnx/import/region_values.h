@@ -1,5 +1,6 @@
-// Values that cross the boundary of a region (a branch, a loop's body): tensors
-// unchanged, sequences as their parts.
+// Values that cross the boundary of a region (a branch, a loop's body): a
+// tensor crosses it unchanged, a sequence as the tensors that represent it (its
+// parts).
 //
 //   RegionValues carried(initial);                 // remembers kinds and ranks
 //   request.carried = carried.Flatten(initial);
@@ -22,19 +23,22 @@ class RegionValues {
 
   bool has_sequences() const;
   size_t size() const { return likes_.size(); }
-  // Raises the ranks of sequences to those of `values`, whose kinds may be
-  // wider (an optional instead of its content). True if that changed anything.
+  // Raises the remembered ranks of sequences to those of `values`. A remembered
+  // kind becomes the kind in `values` if that holds more (an optional instead
+  // of its content). Returns true if anything changed.
   bool Widen(const std::vector<Tensor>& values);
   int PartCount() const;
 
-  // Returns all parts, in order. `values` must have the remembered kinds, or
-  // kinds that can be converted to them (a sequence to an optional sequence).
+  // Returns the tensors that represent all values, in order. Each of `values`
+  // must have the remembered kind, or be convertible to it (as a sequence is to
+  // an optional sequence).
   std::vector<graph::Value*> Flatten(const std::vector<Tensor>& values) const;
   std::vector<Tensor> Rebuild(graph::GraphBuilder& builder,
                               std::span<graph::Value* const> parts) const;
-  // Returns the results of a loop: carried values, then the stacked ones. A
-  // carried value has its initial kind, or the body's kind if that is the plain
-  // one. `last`: the body's outputs.
+  // Returns the results of a loop: carried values, then the values that are
+  // stacked over the iterations. `last`: the body's outputs. A carried value
+  // has its initial kind, but is a plain value instead of an optional if the
+  // body's output is.
   std::vector<Tensor> LoopResults(graph::GraphBuilder& builder,
                                   const std::vector<graph::Value*>& results,
                                   const std::vector<Tensor>& last) const;
@@ -46,21 +50,22 @@ class RegionValues {
  private:
   struct Like {
     Tensor tensor;
-    int rank = -1;  // Rank of the elements, if the value is a sequence.
+    // Rank of the elements, if the value is a sequence; else -1.
+    int rank = -1;
   };
   std::vector<Like> likes_;
 };
 
-// Fails unless the operands from `first` on are present and, if `sequences` is
-// false, are tensors.
+// Fails unless all operands from index `first` on are present. If `sequences`
+// is false, they must also be plain tensors.
 void CheckOperands(NodeContext& c, int first, bool sequences);
 
-// Returns the value inside a region. If a sequence is known element by element,
-// each element is captured.
+// Returns a value of the enclosing graph for use in the region. If the elements
+// of a sequence are separate tensors, each of them is captured.
 Tensor Captured(graph::Region& region, const Tensor& outer);
 
-// True if, at each position, one value can hold either of the two; sequences of
-// different kinds become one kind.
+// True if each pair a[i], b[i] can be made one kind of value, which can then
+// hold either; sequences of different kinds always can.
 bool SameKinds(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
 
 // Converts the value to an optional of this kind.

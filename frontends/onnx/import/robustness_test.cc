@@ -14,7 +14,8 @@ namespace ember::onnx {
 namespace {
 
 void ImportBytes(const std::string& bytes) {
-  // The import may fail, but it must return.
+  // The damaged model may be refused or accepted. The test only requires that
+  // the import returns instead of crashing.
   (void)ImportModelBytes(
       {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "", {});
 }
@@ -48,7 +49,8 @@ const int64_t kAbsurd[] = {
     INT64_MIN,        INT64_MIN + 1,    -(int64_t{1} << 40), -7,       -1, 0, 1,
     int64_t{1} << 31, int64_t{1} << 40, int64_t{1} << 62,    INT64_MAX};
 
-// Replaces every integer of every initializer, attribute and input dim.
+// Imports copies of a model in each of which one integer of an initializer, an
+// attribute or an input dim is replaced by an absurd number.
 void TryAbsurdNumbers(const ModelProto& model) {
   const auto import = [](const ModelProto& changed) {
     ImportBytes(changed.SerializeAsString());

@@ -21,7 +21,8 @@ using graph::LoopRequest;
 using graph::Region;
 using graph::Value;
 
-// Reads one number per operand; an absent attribute means 0 for each.
+// Reads an attribute of Scan that has one number for each of `count` operands;
+// if the attribute is absent, all numbers are 0.
 std::vector<int64_t> PerOperand(NodeContext& c, const std::string& name,
                                 size_t count) {
   std::vector<int64_t> values =
@@ -35,8 +36,8 @@ std::vector<int64_t> PerOperand(NodeContext& c, const std::string& name,
   return values;
 }
 
-// Reads the direction of each operand, as PerOperand reads numbers: 0 (forward)
-// or 1 (reverse).
+// Reads an attribute that has a direction for each of `count` operands or
+// results: 0 (forward, the default) or 1 (reverse).
 std::vector<int64_t> Directions(NodeContext& c, const std::string& name,
                                 size_t count) {
   std::vector<int64_t> directions = PerOperand(c, name, count);
@@ -74,12 +75,13 @@ Tensor AxisFromFront(Tensor x, int64_t axis) {
   return Transpose(x, std::move(permutation));
 }
 
-// Scan of opset 8: scans one element of the batch.
+// The part of a Scan of opset 8 that scans a single element of the batch.
 struct BatchedScan {
   using Body =
       std::function<LoopOutputs(Region&, const std::vector<Tensor>& arguments)>;
 
-  // The operands: the initial states, followed by the scanned operands.
+  // The operands of the node: the initial states, followed by the tensors whose
+  // slices are scanned.
   std::vector<Tensor> operands;
   size_t state_count = 0;
   // Directions of the scanned operands: 0 is forward, 1 backward.

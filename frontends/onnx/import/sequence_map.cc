@@ -12,15 +12,16 @@
 namespace ember::onnx {
 namespace {
 
-// True if all sequences are known element by element.
+// True if every operand that is a sequence is a list of separate tensors, whose
+// number and shapes are known when compiling.
 bool AllKnown(const std::vector<Tensor>& inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const Tensor& input) {
     return input.sequence() == nullptr || input.sequence()->elements;
   });
 }
 
-// Makes sequences of different lengths an error: of the import if the lengths
-// are known, else of the run.
+// Checks that all sequences have the same length. Other lengths fail the import
+// if they are known when compiling, else the run.
 void CheckLengths(NodeContext& c) {
   const std::vector<Tensor>& inputs = c.inputs();
   for (size_t i = 1; i < inputs.size(); ++i) {
@@ -42,8 +43,8 @@ void CheckLengths(NodeContext& c) {
 
 }  // namespace
 
-// If the elements are known, the body is imported for each of them; otherwise
-// it becomes a loop that appends to its results.
+// If the sequences are lists of separate tensors, the body is imported once for
+// each element. Otherwise the body becomes a loop that appends to its results.
 Status GraphImporter::ImportSequenceMap(NodeContext& c, Scope& scope) {
   const GraphProto* graph = c.Subgraph("body");
   const std::vector<Tensor>& inputs = c.inputs();
@@ -98,7 +99,8 @@ Status GraphImporter::ImportSequenceMap(NodeContext& c, Scope& scope) {
     Scope body = SubgraphScope(scope, c.origin(), &region);
     return ImportSubgraph(*graph, arguments, body);
   };
-  // A trial import of the body with one element shows the types of the results.
+  // The types of the results are needed before the loop is built. They are
+  // those of a trial import of the body with one element.
   std::vector<Tensor> empty;
   {
     graph::Region trial(c.builder(), "trial");

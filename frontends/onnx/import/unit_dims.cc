@@ -1,8 +1,9 @@
-// Imports nodes whose result has another rank if an open dim is 1. There are
-// three ways, tried in this order. The rank that the model states for the
-// result may decide. Everything that follows the node may be imported for both
-// cases (continuations.cc). Otherwise the dim is taken not to be 1, or to be 1
-// if the rest of the model can be imported only so; the program checks this.
+// Imports nodes, such as Squeeze without axes, whose result has another rank if
+// an open dim is 1. Three ways are tried in this order. 1. The rank that the
+// model states for the result decides. 2. Everything that follows the node is
+// imported for both cases (continuations.cc). 3. The dim is taken not to be 1,
+// or to be 1 if the rest of the model can be imported only so; the program
+// checks this.
 #include "compiler/graph/builder/unit_dims.h"
 
 #include <algorithm>
@@ -72,8 +73,9 @@ std::optional<std::vector<int64_t>> GraphImporter::UnitAxes(
   const auto stated = StatedRank(scope.stated, node.output(0));
   const int most = x.rank() - static_cast<int>(units.size());
   if (stated && *stated == most - static_cast<int>(open.size())) {
-    // The stated rank is right only if all open dims are 1. The reshape checks
-    // that at run time, by the number of elements.
+    // The model states a rank that is right only if all open dims are 1. At run
+    // time, the reshape fails on any other extent, because the number of
+    // elements differs.
     for (int i = 0; i < x.rank(); ++i) {
       if (std::find(open.begin(), open.end(), i) != open.end())
         units.push_back(i);

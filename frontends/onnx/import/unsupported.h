@@ -11,8 +11,9 @@
 
 namespace ember::onnx {
 
-// Returns one line with balanced parentheses; empty if there is no advice.
-// "ai.onnx" is the default domain "".
+// Returns the advice about an operator: one line, in which parentheses are
+// balanced; empty if there is none. The domain "ai.onnx" is the default domain
+// "".
 std::string_view UnsupportedAdvice(std::string_view domain,
                                    std::string_view name);
 

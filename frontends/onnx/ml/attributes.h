@@ -25,7 +25,8 @@ namespace ember::onnx {
 
 inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 
-// These functions return handles of strings in the module's table of strings.
+// StringHandle and StringHandles enter strings in the module's table of
+// strings, and return their handles (i64 numbers).
 int64_t StringHandle(NodeContext& c, std::string_view bytes);
 std::vector<int64_t> StringHandles(NodeContext& c,
                                    const std::vector<std::string>& strings);
@@ -41,7 +42,8 @@ struct Numbers {
   size_t size() const { return values.size(); }
 };
 
-// Reads FLOATS `name` or TENSOR `name`_as_tensor; empty if neither is present.
+// Reads numbers from the attribute `name` (type FLOATS) or `name`_as_tensor
+// (type TENSOR); empty if neither is present.
 Numbers ReadNumbers(NodeContext& c, const std::string& name);
 // Reads the TENSOR attribute `name`; the result is empty if it is absent.
 Numbers ReadTensorNumbers(NodeContext& c, const std::string& name);
@@ -60,7 +62,8 @@ struct Labels {
   }
 };
 
-// Reads one of the two attributes; fails if none or both are present.
+// Reads class labels from the attribute named `strings` or the one named
+// `integers`; fails if none or both are present.
 Labels ReadLabels(NodeContext& c, std::string_view strings,
                   std::string_view integers);
 

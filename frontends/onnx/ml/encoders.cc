@@ -20,7 +20,8 @@ Column DefaultInteger(NodeContext& c) {
   return IntegerColumn({c.Integer("default_int64", -1)});
 }
 
-// Maps strings to integers or back, depending on the operand's type.
+// Imports a mapping in both directions: strings become the integers at the same
+// index of the lists, integers become strings. The operand's type decides.
 void ImportMapping(NodeContext& c, const std::vector<std::string>& strings,
                    std::vector<int64_t> integers) {
   if (!CheckCount(c, "cats_int64s", integers.size(), strings.size())) return;
@@ -84,7 +85,8 @@ void ImportOneHotEncoder(NodeContext& c) {
   const int64_t count = categories.size();
   std::vector<int64_t> places(count);
   std::iota(places.begin(), places.end(), 0);
-  // A position that is out of range ends the run with an error.
+  // An unknown category gets the index `count`. Unless the attribute zeros is
+  // set, the gather below ends the run with an error for it.
   Tensor place =
       Lookup(c, x, IntegerColumn(categories.values, categories.strings),
              IntegerColumn(std::move(places)), IntegerColumn({count}));

@@ -9,9 +9,9 @@
 namespace ember::onnx {
 namespace {
 
-// Computes x [N, F] times coefficients [targets, F], plus the intercepts if
-// there are any. It computes in the type that ScoreType gives; coefficients and
-// results are f32.
+// Returns the scores x [N, F] · coefficients [targets, F]ᵀ + intercepts as f32;
+// intercepts may be empty. The computation is in the type that ScoreType
+// returns.
 Tensor LinearScores(NodeContext& c, const std::vector<double>& coefficients,
                     const std::vector<double>& intercepts, int64_t targets) {
   Tensor x = ReadRows(c);
@@ -53,8 +53,8 @@ void ImportLinearRegressor(NodeContext& c) {
   c.SetOutput(0, Cast(PostTransform(scores, transform), DType::kF32));
 }
 
-// Returns the labels between which a single score decides: the two given ones,
-// else 0 and 1.
+// Returns the two labels of a binary classifier with a single score: the two
+// given ones, else 0 and 1.
 Labels TwoLabels(NodeContext& c, const Labels& labels) {
   if (labels.size() == 2) return labels;
   if (!labels.strings) return {{0, 1}, false};
@@ -69,7 +69,8 @@ void ImportLinearClassifier(NodeContext& c) {
   const std::vector<double> intercepts =
       c.Floats("intercepts").value_or(std::vector<double>());
   if (!c.ok()) return;
-  // There are as many scores as intercepts or, without intercepts, as classes.
+  // The number of scores is that of the intercepts; if there are no intercepts,
+  // it is the number of classes.
   const int64_t targets = intercepts.empty()
                               ? labels.size()
                               : static_cast<int64_t>(intercepts.size());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kFewKeys = 4;
 
-// Returns the elements of a tensor that is a constant.
+// Returns the elements of a tensor that is a constant of the graph.
 Column ReadConstant(Tensor constant) {
   Column column;
   column.dtype = constant.dtype();
@@ -34,8 +34,8 @@ Column ReadConstant(Tensor constant) {
   return column;
 }
 
-// Returns the positions of the keys in ascending order of the keys, each key
-// once, without NaN.
+// Returns the indices of the keys in ascending order of the keys. Of equal keys
+// only the last one is included, and no NaN.
 template <typename T>
 std::vector<size_t> SortKeys(const std::vector<T>& keys) {
   std::vector<size_t> order;
@@ -70,8 +70,9 @@ bool AreConsecutive(const Column& keys, const std::vector<size_t>& order) {
 }
 
 struct Match {
-  // Index of the key among the sorted keys. It is in range even if no key
-  // equals the element.
+  // Index of the key that matches an element, in the sorted keys. For an
+  // element without a match it is any valid index, so that gathers stay in
+  // range.
   Tensor position;
   Tensor hit;
 };
@@ -86,8 +87,9 @@ Match MatchConsecutive(NodeContext& c, Tensor x, const Column& keys,
   return {Select(hit, offset, offset.Like(0)), hit};
 }
 
-// Finds the last key that is not above x, by halving the step. The last key is
-// repeated until their number is a power of two.
+// Searches for the last key that is not above x, with steps that halve from
+// half the number of keys. That number must be a power of two, so the last key
+// is repeated.
 Match BinarySearch(NodeContext& c, Tensor x, const Column& keys,
                    std::vector<size_t>& order) {
   size_t size = 1;

@@ -20,7 +20,8 @@
 
 namespace ember::onnx {
 
-// Elements of one type: integers (and handles of strings) or floats.
+// A list of elements of one type, such as all keys of a table: integers (or
+// handles of strings) or floats.
 struct Column {
   DType dtype = DType::kI64;
   bool strings = false;

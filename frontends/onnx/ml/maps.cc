@@ -13,8 +13,8 @@
 namespace ember::onnx {
 namespace {
 
-// Returns the positions of the keys in ascending order of the keys. Of equal
-// keys the last counts.
+// Returns the indices of the keys in ascending order of the keys. Of equal keys
+// only the last one is included.
 template <typename Key>
 std::vector<int64_t> AscendingOrder(const std::vector<Key>& keys) {
   std::vector<int64_t> order(keys.size());
@@ -126,7 +126,7 @@ std::optional<Tensor> CastValues(NodeContext& c, const Map& map,
   return Apply("string_to_number", {map.values}, {{"dtype", type}});
 }
 
-// Returns the values in ascending order of their keys.
+// Sorts the items of a map by key, and returns the values in this order.
 Tensor InOrderOfKeys(NodeContext& c, Tensor keys, Tensor values) {
   const std::vector<graph::Value*> sorted =
       c.builder().ApplyAll("top_k", {keys.value()},
@@ -152,8 +152,9 @@ void ImportCastMap(NodeContext& c) {
   if (form == "DENSE") {
     y = InOrderOfKeys(c, map->keys, *values);
   } else if (form == "SPARSE" && size > 0) {
-    // Positions without a key are filled with 0 or, for strings, with "0.f" as
-    // in ONNX Runtime. A key that is out of range ends the run with an error.
+    // SPARSE: positions of the result without a key get 0 or, for strings,
+    // "0.f" as in ONNX Runtime. A key beyond the result ends the run with an
+    // error.
     const Tensor filler = strings ? c.StringScalar("0.f") : values->Like(0);
     y = Apply("scatter_elements",
               {Broadcast(filler, {Dim(size)}), map->keys, *values},

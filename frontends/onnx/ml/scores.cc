@@ -28,8 +28,8 @@ Tensor Probit(Tensor p) {
   return Select(Less(x, 0), -magnitude, magnitude) * M_SQRT2;
 }
 
-// Returns the softmax over the scores that are not 0. Scores of 0 stay (almost)
-// 0.
+// Returns the transform SOFTMAX_ZERO: the softmax over those scores of a row
+// that are not 0. Scores of 0 stay (almost) 0.
 Tensor SoftmaxZero(Tensor scores) {
   constexpr double kZero = 1e-7;
   Tensor largest = Reduce(scores, "maximum", {1}, true);

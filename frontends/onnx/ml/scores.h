@@ -15,7 +15,8 @@
 
 namespace ember::onnx {
 
-// The values are in the order of the numbers in ONNX's TreeEnsemble operator.
+// The transforms, in the order of the numbers that the operator TreeEnsemble
+// gives them.
 enum class Transform : uint8_t {
   kNone,
   kSoftmax,
@@ -30,15 +31,17 @@ Transform ReadTransform(NodeContext& c);
 // Applies the transform to each row of scores [N, E].
 Tensor PostTransform(Tensor scores, Transform transform);
 
-// The two scores that are made from the single score s of a two-class problem.
+// The rule by which a classifier with two classes and a single score s makes a
+// score for each class.
 enum class SecondClass : uint8_t {
-  kComplement,  // The scores 1 - s and s.
+  kComplement,  // the scores 1 - s and s, for probabilities
   kNegation,    // -s, s
 };
 
-// Makes scores [N, 2] from [N, 1]. LOGISTIC gives the probabilities 1 - p and
-// p, whatever the rule. PROBIT gives both columns the probit of the score.
-// Other transforms are not defined for one score and are not applied.
+// Makes the scores of two classes, [N, 2], from a single score [N, 1], and
+// transforms them. LOGISTIC gives the probabilities 1 - p and p, whatever the
+// rule; PROBIT gives both columns the probit of the score. Other transforms are
+// not defined for one score and are not applied.
 Tensor AddSecondClass(Tensor score, SecondClass rule, Transform transform);
 
 }  // namespace ember::onnx

@@ -1,5 +1,6 @@
-// Imports SVMClassifier and SVMRegressor: kernels between rows and support
-// vectors, then a contraction. The formulas are libsvm's, as in ONNX Runtime.
+// Imports SVMClassifier and SVMRegressor: evaluates the kernel function for
+// each pair of a row and a support vector, then contracts with the
+// coefficients. The formulas are libsvm's, as in ONNX Runtime.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -118,8 +119,8 @@ class SvmClassifier {
   void Run() {
     if (!c_.ok()) return;
     for (int64_t size : sizes_) {
-      // A class has at most as many support vectors as there are coefficients,
-      // as each vector has coefficients.
+      // Each support vector has at least one coefficient, so the sizes of the
+      // classes add up to at most the number of coefficients.
       const auto most = static_cast<int64_t>(coefficients_.size()) - vectors_;
       if (size < 0 || size > most) {
         return c_.FailInvalid(
@@ -165,8 +166,8 @@ class SvmClassifier {
   int64_t vectors_ = 0;
 };
 
-// Classifies with a linear model, without support vectors: computes one score
-// per class.
+// Classifies with a linear SVM, which has coefficients per class instead of
+// support vectors: computes one score per class.
 void SvmClassifier::RunLinear() {
   Tensor weights =
       Matrix(c_, "coefficients", coefficients_, labels_.size(), x_.dtype());
@@ -225,7 +226,8 @@ void SvmClassifier::RunPairs() {
   SetResults(best, AddSecondClass(scores, rule, transform_));
 }
 
-// Returns the scores of the pairs of classes, [N, pairs].
+// Returns a score for each row and pair of classes, [N, pairs]. A score above 0
+// is a vote for the pair's first class.
 Tensor SvmClassifier::PairScores() {
   Tensor support =
       Matrix(c_, "support_vectors", ReadFloats(c_, "support_vectors"), vectors_,

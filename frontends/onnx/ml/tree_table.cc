@@ -11,7 +11,8 @@
 namespace ember::onnx {
 namespace {
 
-// The values are in the order of the numbers in ONNX's TreeEnsemble operator.
+// The comparisons of branches, in the order of the numbers that the operator
+// TreeEnsemble gives them; kLeaf marks a leaf.
 enum Mode { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
 
 constexpr std::string_view kModeNames[] = {
@@ -19,8 +20,9 @@ constexpr std::string_view kModeNames[] = {
     "BRANCH_EQ",  "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF",
 };
 
-// kHolds[mode][outcome]: true if the test holds for that outcome of comparing
-// the feature's value with the threshold. NaN compares as in IEEE 754.
+// kHolds[mode][outcome]: true if the comparison `mode` (such as <=) of a
+// feature with a threshold is true for this outcome (below, equal, above, NaN).
+// NaN compares as in IEEE 754.
 constexpr bool kHolds[][TreeTable::kOutcomes] = {
     {true, true, false, false},  {true, false, false, false},
     {false, true, true, false},  {false, false, true, false},
@@ -42,8 +44,9 @@ void SetChildren(Mode mode, const Children& children,
   }
 }
 
-// Replaces branch `node` by a balanced search tree over the sorted members. The
-// further branches of the search tree are appended to the table.
+// Replaces a branch that tests membership in a set by a balanced search tree
+// over the sorted members. The root of the search tree takes the number `node`;
+// its other branches are appended to the table.
 void AddSearchTree(std::span<const double> members, const Children& children,
                    int64_t node, TreeTable& table) {
   const size_t middle = members.size() / 2;
@@ -62,8 +65,8 @@ void AddSearchTree(std::span<const double> members, const Children& children,
   table.branches[node] = branch;
 }
 
-// Splits TreeEnsemble's 'membership_values' into lists, each of which ends with
-// a NaN.
+// Splits TreeEnsemble's 'membership_values' into the sets of the membership
+// tests. A NaN ends each set.
 std::vector<std::vector<double>> SplitMembers(
     const std::vector<double>& values) {
   std::vector<std::vector<double>> sets(1);
@@ -147,7 +150,8 @@ bool CheckEnsemble(NodeContext& c, const EnsembleAttributes& a,
          CheckRange(c, "tree_roots", a.roots, static_cast<int64_t>(nodes));
 }
 
-// Returns the node to which a child's index refers; -1 after an error.
+// Checks the index by which a branch refers to a child: a branch or, if `leaf`,
+// a leaf. Returns the index; -1 after an error.
 int64_t ChildNode(NodeContext& c, int64_t index, bool leaf, size_t branches,
                   size_t leaves) {
   const size_t size = leaf ? leaves : branches;
@@ -156,8 +160,9 @@ int64_t ChildNode(NodeContext& c, int64_t index, bool leaf, size_t branches,
   return -1;
 }
 
-// Returns the temporary number of a leaf. Membership tests add branches later,
-// so that leaves have negative numbers, from -1 down, until RenumberLeaves.
+// Returns the temporary number of a leaf, from -1 down. Final numbers of leaves
+// follow those of the branches, whose count is only known when membership tests
+// have added theirs; RenumberLeaves then assigns them.
 int64_t AsLeaf(int64_t leaf) { return -1 - leaf; }
 
 void RenumberLeaves(TreeTable& table) {
@@ -235,8 +240,8 @@ TreeTable ReadTreeEnsemble(NodeContext& c) {
     table.leaves.push_back({{a.targets[i], a.weights.values[i]}});
   }
   for (int64_t root : a.roots) {
-    // The operator encodes a tree of a single leaf as a branch with two equal
-    // leaves.
+    // A tree that is a single leaf is encoded as a branch whose two children
+    // are the same leaf.
     const bool leaf = a.true_leafs[root] != 0 && a.false_leafs[root] != 0 &&
                       a.true_ids[root] == a.false_ids[root];
     table.roots.push_back(leaf ? AsLeaf(a.true_ids[root]) : root);
@@ -245,7 +250,7 @@ TreeTable ReadTreeEnsemble(NodeContext& c) {
   return table;
 }
 
-// The functions below read the operators TreeEnsembleClassifier and
+// The rest of the file reads the operators TreeEnsembleClassifier and
 // TreeEnsembleRegressor.
 
 namespace {

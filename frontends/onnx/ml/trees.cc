@@ -16,7 +16,8 @@ using ops::Forest;
 
 namespace {
 
-// Returns the features in the type in which thresholds are compared.
+// Returns operand 0 as rows of features, in the type in which they are compared
+// with thresholds: f64 if `wide`, else that of the scores.
 Tensor ReadFeatures(NodeContext& c, bool wide) {
   Tensor x = ReadRows(c);
   if (!x) return x;
@@ -148,8 +149,8 @@ class TreeClassifier {
     return {First(), PostTransform(score, transform_)};
   }
 
-  // Classifies among two classes. If only one of the two classes has votes,
-  // their sum is the score that decides between the classes.
+  // Classifies among two classes. If only one of them has votes, the sum of its
+  // votes decides: it is compared with a threshold.
   Classified RunTwo() const;
 
   Tensor First() const {

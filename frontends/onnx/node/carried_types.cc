@@ -64,18 +64,20 @@ Tensor EncodeInteger(Tensor x, const CarriedFormat& format, bool saturate) {
   // Floats are rounded to the nearest integer, ties to even, as the
   // specification's page about these types says.
   if (x.is_float()) x = Round(x);
-  // The conversion goes through i64, so that a number that is too large wraps.
-  // The two shifts drop the upper bits and extend the sign.
+  // The cast to i64 makes a number that is too large wrap instead of saturate.
+  // The left shift then drops the upper bits, and the right shift extends the
+  // sign.
   Tensor wide = Cast(Cast(x, DType::kI64), format.storage);
   Tensor shift = wide.Like(8 - format.bits);
   return Binary(Opcode::kShiftRight, Binary(Opcode::kShiftLeft, wide, shift),
                 shift);
 }
 
-// Returns the codes of floats in a format. Codes of |x| are consecutive: each
-// exponent has as many codes as the mantissa has values. The code is therefore
-// the exponent's first code plus the rounded significand, and a carry of the
-// rounding gives the right code too.
+// Returns the codes (bit patterns) of floats in an 8-bit or 4-bit format. Codes
+// of growing |x| are consecutive: each exponent has as many codes as the
+// mantissa has values. So a code is the first code of its exponent plus the
+// rounded mantissa, and a carry from the rounding into the exponent is right
+// too.
 Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor wide = Cast(x, DType::kF32);
   Tensor bits = Apply("bitcast", {wide}, {{"dtype", DType::kI32}});
@@ -92,16 +94,16 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   Tensor code = (exponent - static_cast<double>(lowest)) *
                     static_cast<double>(1 << format.mantissa) +
                 significand;
-  // Infinity is handled separately, because its exponent is larger than that of
-  // every code.
+  // The comparison with `largest` does not find infinity, because the code that
+  // is computed from its exponent overflows; so infinity is tested separately.
   const int too_large = saturate ? format.largest : format.overflow;
   code = Select(Less(static_cast<double>(format.largest), code),
                 code.Like(too_large), code);
   code = Select(IsInfinite(wide), code.Like(too_large), code);
   const double sign_bit = 1 << (format.bits - 1);
   Tensor signs = negative;
-  // In these formats zero has no sign, and the code of NaN already has the sign
-  // bit set.
+  // The "FNUZ" formats have no negative zero, so the sign of -0 is dropped.
+  // NaN's code already has the sign bit set.
   if (format.unsigned_zero) signs = And(signs, Less(0, code));
   Tensor has_sign_bit = LessEqual(sign_bit, code);
   code = Select(And(signs, Not(has_sign_bit)), code + sign_bit, code);
@@ -109,8 +111,9 @@ Tensor EncodeFloat(Tensor x, const CarriedFormat& format, bool saturate) {
   return Cast(Select(is_nan, code.Like(format.nan), code), format.storage);
 }
 
-// Returns the codes of numbers in FLOAT8E8M0, as powers of two. The exponent
-// bits of an f32 are the code; the fraction only decides the rounding.
+// Returns the codes of numbers in FLOAT8E8M0, which holds powers of two. The
+// code is the exponent field of the number as f32; the mantissa only decides
+// whether it is rounded up.
 Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
   Tensor bits =
       Apply("bitcast", {Cast(x, DType::kF32)}, {{"dtype", DType::kU32}});
@@ -121,8 +124,8 @@ Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
   if (round_mode == "up") {
     up = Less(0, fraction);
   } else if (round_mode == "nearest") {
-    // A half rounds up, except that half of the smallest power rounds to that
-    // power.
+    // A number in the middle of two powers rounds up. If the exponent field is
+    // 0, that number is 2^-127 itself, the power with the code 0.
     constexpr double kHalf = 0x400000;
     up = Or(Less(kHalf, fraction),
             And(Equal(fraction, kHalf), Less(0, exponent)));
@@ -134,8 +137,8 @@ Tensor EncodePower(Tensor x, bool saturate, std::string_view round_mode) {
         std::string(round_mode) + "'"));
     return x;
   }
-  // Infinity and NaN become NaN. A number that rounds to more than the largest
-  // power becomes NaN, too, unless the conversion saturates.
+  // The code 0xff means NaN: infinity and NaN become NaN. So does a number that
+  // rounds up beyond the largest power, unless the conversion saturates.
   const double last = saturate ? 0xfe : 0xff;
   Tensor code = Minimum(exponent + Cast(up, DType::kU32), last);
   return Cast(Select(Equal(exponent, 0xff), exponent, code), DType::kU8);
@@ -202,8 +205,8 @@ Tensor DecodeCarried(Tensor x, DType type) {
       builder.Constant(
           DType::kF32, {static_cast<int64_t>(values.size())},
           graph::ConstantData::Copy({bytes, values.size() * sizeof(float)})));
-  // A byte of a file may hold more than an fp4 code: the modulo keeps the index
-  // in the table.
+  // Codes are stored as bytes, and a damaged one may be no valid index of the
+  // table. The modulo keeps it in range.
   Tensor index =
       Modulo(Cast(x, DType::kI64), static_cast<double>(values.size()));
   return Cast(Gather(table, index, 0), type);
@@ -211,8 +214,8 @@ Tensor DecodeCarried(Tensor x, DType type) {
 
 Tensor RoundToFloat8(Tensor x, DType type, bool saturate) {
   if (x.dtype() == type || !saturate) return Cast(x, type);
-  // A cast of an integer to f32 may round it only if it is far above the
-  // largest value of the 8-bit type, to which it is clamped below.
+  // The number is clamped as f32. The cast to f32 may round an integer, but
+  // only integers far above the largest 8-bit float, which are clamped anyway.
   if (x.dtype() != DType::kF64) x = Cast(x, DType::kF32);
   const double most =
       tensor::BitsToDouble(tensor::LargestFiniteBits(type), type);

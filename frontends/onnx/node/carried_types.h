@@ -22,10 +22,10 @@ struct CarriedFormat {
   int32_t onnx_type;  // TensorProto::DataType
   DType storage;
   int bits;
-  // For float formats only: numbers of bits of exponent and mantissa, the bias
-  // of the exponent, and three bit patterns without the sign bit: that of the
-  // largest finite value, that of NaN, and (`overflow`) that of the result of a
-  // non-saturating conversion of a number that is too large.
+  // For float formats only: number of bits of the exponent (`exponent`) and of
+  // the mantissa, and the exponent's bias. Then three bit patterns without the
+  // sign bit: that of the largest finite value, that of NaN, and that of a
+  // number that is too large, if the conversion does not saturate (`overflow`).
   int exponent = 0;
   int mantissa = 0;
   int bias = 0;
@@ -39,7 +39,8 @@ struct CarriedFormat {
   bool is_float() const { return exponent > 0; }
 };
 
-// Returns null for types that have a dtype, and for unknown ones.
+// Returns the description of a carried type; null for types that have a dtype,
+// and for unknown ones.
 const CarriedFormat* FindCarriedFormat(int32_t onnx_type);
 
 // Returns the name of the type in a module's signature ("f8e4m3fnuz", "i4",
@@ -51,8 +52,7 @@ std::string LogicalTypeName(int32_t onnx_type);
 // operands are ignored.
 Status CheckSameCarriedType(const std::vector<Tensor>& operands);
 
-// Converts the numbers of a tensor that is marked with a carried type to
-// `type`.
+// Converts a tensor of a carried type to numbers of the dtype `type`.
 Tensor DecodeCarried(Tensor x, DType type);
 // Converts numbers to f8e4m3fn or f8e5m2, rounding to nearest even. A number
 // that is too large becomes the largest value if `saturate`, else the result of

@@ -17,8 +17,8 @@ std::string AttributeTypeName(AttributeProto::AttributeType type) {
              : std::to_string(type);
 }
 
-// Returns the type of an attribute. Old exporters omit it; then the field that
-// is set determines it.
+// Returns the type of an attribute. Old exporters omit the type; it is then
+// determined by the field of the message that is set.
 AttributeProto::AttributeType TypeOf(const AttributeProto& attribute) {
   if (attribute.type() != AttributeProto::UNDEFINED) return attribute.type();
   if (attribute.has_i()) return AttributeProto::INT;
@@ -118,7 +118,8 @@ std::optional<std::vector<double>> NodeContext::Floats(std::string_view name) {
 std::optional<std::vector<std::string>> NodeContext::Strings(
     std::string_view name) {
   const AttributeProto* attribute = FindAttribute(name);
-  // Old exporters also omit the type of an empty list.
+  // Old exporters omit the type of an empty list, too. An attribute without a
+  // type is therefore read as a list of strings without a check.
   if (attribute != nullptr && attribute->type() != AttributeProto::UNDEFINED)
     attribute = Typed(name, AttributeProto::STRINGS);
   if (attribute == nullptr) return std::nullopt;

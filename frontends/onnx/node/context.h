@@ -33,7 +33,7 @@ class NodeContext : public ops::ImportContext {
  public:
   struct Source {
     const NodeProto* node = nullptr;
-    // Keeps the node, and the tensors in it, alive.
+    // Keeps alive the model's message, which holds the node and its tensors.
     std::shared_ptr<const void> owner;
     ExternalFiles* files = nullptr;
     std::string origin;  // "conv1 (Conv)"
@@ -45,8 +45,8 @@ class NodeContext : public ops::ImportContext {
     std::function<StatusOr<std::vector<Tensor>>(
         const GraphProto& graph, const std::vector<Tensor>& inputs)>
         import_subgraph;
-    // The names of the node's attributes that were read. Copies of the context
-    // share it.
+    // Names of the node's attributes that the importer has read, so that others
+    // can be reported as unknown. Copies of the context share the set.
     std::shared_ptr<std::set<std::string, std::less<>>> read_attributes =
         std::make_shared<std::set<std::string, std::less<>>>();
   };
@@ -57,13 +57,14 @@ class NodeContext : public ops::ImportContext {
   int opset() const { return source_.opset; }
   // Label of the node, unique in the model unless nodes share a name.
   const std::string& origin() const { return source_.origin; }
-  // Returns a context of this node, without operands, that adds operators to a
-  // region.
+  // Returns a context for the same node that adds operators to `region` instead
+  // of the graph. It has no operands, because they belong to the graph.
   NodeContext Inside(graph::GraphBuilder& region) const {
     return NodeContext(region, source_, {});
   }
 
-  // These functions return operands. An absent operand is Tensor().
+  // Access to the node's operands. An optional operand that is not given is
+  // Tensor().
   int input_count() const { return static_cast<int>(inputs_.size()); }
   Tensor Input(int index) const;
   const std::vector<Tensor>& inputs() const { return inputs_; }
@@ -120,8 +121,9 @@ class NodeContext : public ops::ImportContext {
   std::optional<std::vector<double>> ConstantNumbers(int input,
                                                      std::string_view what);
   std::optional<double> ConstantNumber(int input, std::string_view what);
-  // Reads attribute `name`, else operand `input`, else returns nullopt (without
-  // failing).
+  // Returns the integers of the attribute `name` or, without it, the contents
+  // of operand `input`. If the node has neither, it returns nullopt without an
+  // error.
   std::optional<std::vector<int64_t>> IntegersFromAttributeOrInput(
       std::string_view name, int input);
 
@@ -141,8 +143,8 @@ class NodeContext : public ops::ImportContext {
     return Wrap(builder().Integers(values));
   }
   Tensor FromBytes(const TensorBytes& bytes);
-  // These functions return strings as constants of handles: a scalar, and a
-  // vector.
+  // Return strings as constants in the graph, which represents each string by a
+  // handle: as a scalar and as a vector.
   Tensor StringScalar(std::string_view text);
   Tensor StringVector(const std::vector<std::string>& texts);
 
@@ -160,11 +162,11 @@ class NodeContext : public ops::ImportContext {
 // Strings become handles.
 Tensor ConstantOf(graph::GraphBuilder& builder, const TensorBytes& bytes);
 
-// Adds the graph inputs from which a value is computed.
+// Adds to `names` the names of all graph inputs from which `value` is computed.
 void CollectInputs(const graph::Value* value, std::set<std::string>& names);
 
-// Fails unless these inputs are present. For operators that have optional
-// inputs before required ones.
+// Fails unless the operands with these indices are present. It is for operators
+// whose optional inputs precede required ones.
 bool CheckPresent(NodeContext& c, std::initializer_list<int> inputs);
 
 }  // namespace ember::onnx

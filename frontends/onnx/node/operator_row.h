@@ -24,17 +24,18 @@ inline constexpr int kVariadic = -1;
 // (carried_types.h).
 enum class CarriedTypes : uint8_t {
   kRefused,
-  // The operator moves elements: its results have the carried type of the
-  // operands that are moved.
+  // The operator only moves elements, so its results have the carried type of
+  // the operands whose elements are moved.
   kMoved,
-  kHandled,  // The operator's import function handles Tensor::carried_type.
-  kNumbers,  // Like kHandled, but strings are refused.
-  kStrings,  // Like kHandled, but only strings are accepted.
+  // Accepts all carried types: the import function checks Tensor::carried_type.
+  kHandled,
+  kNumbers,  // Like kHandled, but operands of type STRING are refused.
+  kStrings,  // Like kHandled, but only operands of type STRING are accepted.
 };
 
-// The rule of an operator for carried types. For kMoved it also has the
-// operands whose elements go into the results. The other operands are indices,
-// sizes or conditions, which have a dtype of their own.
+// The rule by which an operator treats operands of carried types. For kMoved it
+// also says which operands' elements go into the results; the other operands
+// are indices, sizes or conditions, which have a dtype of their own.
 struct CarriedOperands {
   // The constructor is implicit, because most rows of the table give only a
   // rule. NOLINTNEXTLINE(google-explicit-constructor)
@@ -64,25 +65,27 @@ inline constexpr CarriedOperands kAllMoved = [] {
   return result;
 }();
 
-// The values other than tensors that an operator accepts: kTaken for sequences
-// and optionals, kMaps for maps (sequence.h).
+// The values other than tensors that an operator accepts as operands. kTaken:
+// sequences and optionals; kMaps: maps (sequence.h).
 enum class Sequences : uint8_t { kRefused, kTaken, kMaps };
 
 struct OperatorRow {
   std::string_view name;
   int since;           // first opset
-  int minimum_inputs;  // The first so many inputs must be present.
+  int minimum_inputs;  // Number of leading inputs that a node must have.
   int maximum_inputs;  // kVariadic: any number
   void (*import)(NodeContext& context);
   std::string_view domain = "";
   CarriedOperands carried;
-  // For an operator of the default domain that also exists in another domain:
-  // the opset of the default domain whose rules it follows. Else 0.
+  // For a row in another domain, whose operator has the name of one of the
+  // default domain: the opset of the default domain whose rules it follows.
+  // Else 0.
   int as_opset = 0;
   Sequences sequences = Sequences::kRefused;
 };
 
-// Imports a function of each element, such as those of ops/functions.h.
+// Imports an operator that applies a scalar function, such as those of
+// ops/functions.h, to each element of its operand.
 template <Tensor (*kFunction)(Tensor)>
 void ImportScalar(NodeContext& c) {
   c.SetOutput(0, kFunction(c.Input(0)));

@@ -16,7 +16,9 @@ Tensor Empty(GraphBuilder& builder, DType dtype, const Shape& shape) {
 
 Tensor Flat(Tensor x) { return Reshape(x, {ElementCount(x.shape())}); }
 
-// Returns one row of dims: the shape, filled up to the rank with -1.
+// Returns the row of a sequence's table of dims that belongs to an element of
+// this shape, [1, rank]: its extents, followed by -1 for each dim that it
+// lacks.
 Tensor DimsRow(GraphBuilder& builder, const Shape& shape, int rank) {
   Shape row = shape;
   row.resize(static_cast<size_t>(rank), Dim(-1));
@@ -247,7 +249,8 @@ Tensor SequenceErase(NodeContext& c, Tensor sequence, Tensor position) {
   const SequenceValue& value = ValueOf(pair);
   const Tensor start = FromStart(position, SequenceLength(pair));
   const Tensor count =
-      // This gather also checks that the position is in range.
+      // The gather fails at run time if the position is out of range, so no
+      // other check is needed.
       Gather(ElementCounts(value), start, 0);
   const auto place = ReadSize(c, start, "position");
   const auto offset = ReadSize(c, OffsetOf(value, start), "position");

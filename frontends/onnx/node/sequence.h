@@ -42,7 +42,7 @@ enum class SequenceKind : uint8_t {
   kOptionalTensor,
   kOptionalSequence,
   kMap,
-  kMaps,  // The value is a sequence of maps.
+  kMaps,  // A sequence of maps, all of which have the same keys.
 };
 
 }  // namespace ember::onnx
@@ -55,7 +55,8 @@ struct SequenceValue {
   int32_t carried_type = 0;
   // Largest rank of the elements; -1 for an empty sequence of unknown rank.
   int rank = -1;
-  // Set if the elements are known one by one; then data and dims may be absent.
+  // Set if the elements are separate tensors, whose number is known when
+  // compiling; `data` and `dims` may then be absent.
   std::optional<std::vector<Tensor>> elements;
   // The two tensors of the sequence. For a map they hold the values and the
   // keys.
@@ -102,7 +103,8 @@ Tensor GetElement(NodeContext& c, Tensor optional);
 // value itself, or the parts of a sequence (data, dims, flag).
 std::vector<Tensor> PartsOf(Tensor value, int rank);
 int PartCount(const Tensor& value);
-// Returns a value of the kind and type of `like` that has these parts.
+// Returns a value that consists of these parts (see PartsOf), of the same kind
+// and type as `like`.
 Tensor FromParts(const Tensor& like, std::span<const Tensor> parts);
 
 }  // namespace ember::onnx

@@ -12,9 +12,10 @@ struct SequenceType {
   SequenceKind kind = SequenceKind::kSequence;
   DType dtype = DType::kF32;
   int32_t carried_type = 0;
-  // Rank of the elements; -1 if the model does not declare it; 0 for a map.
+  // Rank of the tensors in the sequence or optional; -1 if the model does not
+  // declare it; 0 for a map.
   int rank = -1;
-  // Type of the keys of a map: STRING, or 0 for i64.
+  // For a map, the carried type of its keys: STRING, or 0 for integers (i64).
   int32_t key_carried_type = 0;
 };
 

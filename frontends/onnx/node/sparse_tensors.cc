@@ -17,8 +17,8 @@ Status Invalid(const SparseTensorProto& sparse, const std::string& message) {
                               "': " + message);
 }
 
-// Returns the number of elements of the dense tensor; an error if it is too
-// large.
+// Returns the number of elements that the sparse tensor has in dense form; an
+// error if that form is above 1 GB.
 StatusOr<int64_t> ElementsOf(const SparseTensorProto& sparse,
                              int64_t element_bytes) {
   int64_t elements = 1;
@@ -31,8 +31,8 @@ StatusOr<int64_t> ElementsOf(const SparseTensorProto& sparse,
   return elements;
 }
 
-// Returns the flat positions of the values. The file holds them as flat
-// positions or as index tuples.
+// Returns the row-major position of each given value in the dense tensor. The
+// file states the positions directly or as tuples of indices.
 StatusOr<std::vector<int64_t>> PositionsOf(const SparseTensorProto& sparse,
                                            int64_t count, int64_t elements) {
   EMBER_ASSIGN_OR_RETURN(const TensorBytes indices,

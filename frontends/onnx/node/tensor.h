@@ -1,5 +1,6 @@
-// The names of frontends/ops that this folder's operators use: tensors of the
-// graph under construction, their operators and formulas, dims.
+// Makes names of frontends/ops available to the importers of ONNX operators:
+// ops::Tensor (a value of the graph under construction), its operators and
+// formulas, and functions of dims.
 #ifndef EMBER_FRONTENDS_ONNX_NODE_TENSOR_H_
 #define EMBER_FRONTENDS_ONNX_NODE_TENSOR_H_
 

@@ -12,8 +12,8 @@ namespace {
 struct TypeRow {
   int32_t onnx;
   DType dtype;
-  // Bits of one element in the file, for types that have no dtype of their own;
-  // else 0.
+  // Number of bits of an element in the file, if the ONNX type has no dtype of
+  // its own; else 0.
   int carried_bits;
 };
 
@@ -82,14 +82,15 @@ Status WrongSize(const TensorProto& proto, int64_t expected, int64_t found,
                               " for its dims, found " + std::to_string(found));
 }
 
-// Makes the tensor own `bytes`.
+// Stores `bytes` in the tensor, which then keeps them alive itself.
 void Own(TensorBytes& tensor, std::vector<uint8_t> bytes) {
   auto owner = std::make_shared<std::vector<uint8_t>>(std::move(bytes));
   tensor.bytes = *owner;
   tensor.owner = std::move(owner);
 }
 
-// Unpacks several elements per byte, the first in the lowest bits.
+// Unpacks elements of 2 or 4 bits to a byte each. The first element of a packed
+// byte is in the lowest bits.
 std::vector<uint8_t> Unpack(std::span<const uint8_t> packed, int64_t count,
                             int bits, bool is_signed) {
   const int per_byte = 8 / bits;
@@ -189,7 +190,9 @@ StatusOr<ExternalRange> ExternalRangeOf(const TensorProto& proto) {
   return range;
 }
 
-// Sets owner and bytes (still packed for 4-bit types) of `tensor`.
+// Finds the elements of a tensor in raw data, typed fields or an external file,
+// and sets the tensor's `owner` and `bytes`. Elements of less than 8 bits stay
+// packed.
 Status FindBytes(const TensorProto& proto, std::shared_ptr<const void> owner,
                  ExternalFiles* files, int64_t expected_bytes,
                  TensorBytes& tensor) {
@@ -212,7 +215,8 @@ Status FindBytes(const TensorProto& proto, std::shared_ptr<const void> owner,
   return OkStatus();
 }
 
-// Fills in the strings, which a file can only have as string_data.
+// Reads the elements of a tensor of strings. A file can hold them only in the
+// field string_data; other storage is an error.
 Status ReadStrings(const TensorProto& proto, int64_t count,
                    TensorBytes& tensor) {
   if (proto.string_data_size() != count || proto.has_raw_data() ||
@@ -293,7 +297,8 @@ StatusOr<TensorBytes> DecodeTensor(const TensorProto& proto,
     const bool copy = owner == nullptr;
     EMBER_RETURN_IF_ERROR(
         FindBytes(proto, std::move(owner), files, *expected, tensor));
-    // The specification advises aligned offsets, but does not require them.
+    // A file may hold elements at an unaligned offset: the specification only
+    // advises alignment. Such elements are copied.
     const bool aligned = reinterpret_cast<uintptr_t>(tensor.bytes.data()) %
                              DTypeByteSize(row->dtype) ==
                          0;

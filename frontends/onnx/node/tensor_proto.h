@@ -30,7 +30,8 @@ namespace ember::onnx {
 struct TensorBytes {
   std::string name;
   DType dtype = DType::kF32;
-  // The ONNX element type, if it has no dtype of its own; else 0.
+  // The ONNX element type, if Ember has no dtype for it (carried_types.h); else
+  // 0.
   int32_t carried_type = 0;
   std::vector<int64_t> dims;
   std::shared_ptr<const void> owner;  // keeps `bytes` alive

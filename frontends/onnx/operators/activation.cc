@@ -13,10 +13,10 @@ void ImportLeakyRelu(NodeContext& c) {
   c.SetOutput(0, LeakyRelu(c.Input(0), c.Float("alpha", 0.01)));
 }
 
-// True if slopes [C] belong to the channels of x[N, C, …], dim 1, and not to
-// the last dim, as the specification says. Exporters of opset 6, and some later
-// ones, write [C] instead of [C, 1, 1]. An open dim is no reason to depart from
-// the specification.
+// True if slopes [C] of a PRelu belong to the channels of x[N, C, …], dim 1.
+// The specification broadcasts them along the last dim, but exporters of opset
+// 6, and some later ones, write [C] in place of [C, 1, 1]. If an open dim hides
+// which one is meant, the specification is followed.
 bool IsPerChannel(NodeContext& c, Tensor slope, Tensor x) {
   const Dim& count = slope.dim(0);
   const Dim& last = x.dim(-1);
@@ -43,7 +43,8 @@ void ImportCelu(NodeContext& c) {
 }
 
 void ImportSelu(NodeContext& c) {
-  // The defaults of opset 1 are rounded ones. Later ones are rounded to f32.
+  // In opset 1 the specification states rounded defaults of alpha and gamma;
+  // later opsets state exact ones, which are rounded to f32.
   const bool is_old = c.opset() < 6;
   const double alpha =
       c.Float("alpha", is_old ? 1.6732 : static_cast<float>(ops::kSeluAlpha));
@@ -83,8 +84,8 @@ void ImportThresholdedRelu(NodeContext& c) {
   c.SetOutput(0, ThresholdedRelu(c.Input(0), c.Float("alpha", 1.0)));
 }
 
-// Before opset 13 the softmax family worked on a matrix: the dims from `axis`
-// on are flattened.
+// Imports an operator of the softmax family. Before opset 13 it normalizes over
+// all dims from `axis` on, which are therefore flattened into one.
 template <typename Compute>
 void ImportSoftmaxLike(NodeContext& c, const Compute& compute) {
   Tensor x = c.Input(0);
@@ -106,7 +107,8 @@ void ImportLogSoftmax(NodeContext& c) {
   ImportSoftmaxLike(c, [](Tensor x, int axis) { return LogSoftmax(x, axis); });
 }
 
-// Returns 1 at the first largest element along an axis, and 0 elsewhere.
+// Returns a tensor that is 1 at the first of the largest elements along an
+// axis, and 0 elsewhere.
 Tensor Hardmax(Tensor x, int axis) {
   Tensor largest = Apply("arg_reduce", {x},
                          {{"mode", std::string("maximum")},

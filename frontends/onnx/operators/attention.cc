@@ -75,10 +75,10 @@ Tensor MaskWhere(NodeContext& c, Tensor kept, DType type) {
   return Select(kept, c.Scalar(0, type), c.Scalar(kMinusInfinity, type));
 }
 
-// Fits the mask to `length` keys, where it has another number of columns. A
-// mask that is too short hides the keys after its end. A mask of one column
-// applies to all keys; the program decides which case it is when the number of
-// columns is only known from the data.
+// Returns the mask with `length` columns, one per key. A mask that is too short
+// hides the keys after its end, but a mask of one column applies to all keys.
+// If the number of columns depends on data, the program decides which case it
+// is.
 Tensor LengthenedMask(Tensor mask, const Dim& length) {
   graph::GraphBuilder& builder = mask.builder();
   const int last = mask.rank() - 1;
@@ -96,18 +96,20 @@ Tensor LengthenedMask(Tensor mask, const Dim& length) {
              mask.Like(kMinusInfinity));
 }
 
-// The masks that hide keys from queries. A mask that does not apply is an
-// absent tensor.
+// The masks that hide keys from queries. Either is absent if it hides nothing.
 struct Masks {
-  Tensor bias;  // added to the scores: the mask, padding of the keys
-  // The causal mask as a comparison of indices, if no operand gives the length
-  // of the past. It is kept apart from the bias, so that a schedule can skip
-  // keys that no query of a tile needs. Every query sees the first key.
+  // Numbers that are added to the scores: the operand mask, and -inf for keys
+  // that are padding or outside of a window.
+  Tensor bias;
+  // The causal mask, bool, if no operand states the lengths of the sequences
+  // (otherwise `bias` has it). It is a comparison of indices and not part of
+  // the bias, so that a schedule can skip keys that no query of a tile sees.
+  // Every query sees at least the first key.
   Tensor seen;
 };
 
-// Returns the number of keys that a query sees beside its own place; -1 if
-// there is no limit.
+// Reads left_window_size or right_window_size: the number of keys on this side
+// of its own position that a query sees; -1 if there is no limit.
 int64_t ReadWindowSize(NodeContext& c, const char* name) {
   const int64_t size = c.Integer(name, -1);
   if (size < -1) {
@@ -126,7 +128,8 @@ Masks ReadMasks(NodeContext& c, const Operands& o) {
   if (Tensor mask = c.Input(3)) {
     mask = mask.dtype() == DType::kBool ? MaskWhere(c, mask, type)
                                         : Cast(mask, type);
-    // Keys after the end of a mask that is too short are hidden.
+    // If the mask has fewer columns than there are keys, the keys after its end
+    // are hidden.
     if (mask.rank() > 0 && mask.dim(-1) != length && mask.dim(-1) != Dim(1)) {
       mask = LengthenedMask(mask, length);
     }
@@ -137,7 +140,7 @@ Masks ReadMasks(NodeContext& c, const Operands& o) {
   if (real_length) {
     real_length = AlongAxis(Cast(real_length, DType::kI64), 0, 4);
   }
-  // The place of each query among the keys.
+  // The position of each query in the sequence of keys.
   const Tensor place =
       AlongAxis(IotaVector(c.builder(), o.q.dim(2), DType::kI64), 2, 4) +
       (real_length ? real_length - DimScalar(c.builder(), o.q.dim(2))
@@ -150,7 +153,8 @@ Masks ReadMasks(NodeContext& c, const Operands& o) {
       seen = before;
     }
   }
-  // A window may hide all keys from a query, so it belongs to the bias.
+  // The window is added to the bias and not to `seen`, because it may hide all
+  // keys from a query.
   const int64_t left = ReadWindowSize(c, "left_window_size");
   const int64_t right = ReadWindowSize(c, "right_window_size");
   if (left >= 0) {
@@ -170,7 +174,8 @@ Tensor HideUnseen(Tensor scores, Tensor seen) {
   return seen ? Select(seen, scores, scores.Like(kMinusInfinity)) : scores;
 }
 
-// Returns softmax(scores), with 0 in rows whose keys are all masked.
+// Returns softmax(scores). A row whose keys are all masked gets probabilities
+// of 0 instead of NaN.
 Tensor Probabilities(NodeContext& c, Tensor scores, const Masks& masks) {
   const DType type = scores.dtype();
   const DType precision = c.TypeAttribute("softmax_precision").value_or(type);
@@ -183,8 +188,8 @@ Tensor Probabilities(NodeContext& c, Tensor scores, const Masks& masks) {
                 probabilities.Like(0), probabilities);
 }
 
-// Returns the square root of the scale, f64[]. The specification multiplies
-// query and key by this root.
+// Returns the square root of the scale, f64[]. As in the specification, queries
+// and keys are each multiplied by it, instead of the scores by the scale.
 Tensor ScaleOfOperands(NodeContext& c, const Dim& size) {
   if (c.HasAttribute("scale") || size.is_constant()) {
     const double natural =
@@ -208,7 +213,8 @@ void ImportAttention(NodeContext& c) {
   const Tensor biased = masks.bias ? capped + masks.bias : capped;
   const Tensor scores = HideUnseen(biased, masks.seen);
   const Tensor probabilities = Probabilities(c, scores, masks);
-  // The result has the type of the queries, so values of another type are cast.
+  // The result has the element type of the queries. If the values have another
+  // type, they are cast to it before the product.
   Tensor y = Contract(probabilities, Cast(v, probabilities.dtype()),
                       "bhqk,bhks->bhqs");
   c.SetOutput(0, o->heads_merged ? MergeHeads(y) : y);
@@ -225,7 +231,8 @@ void ImportAttention(NodeContext& c) {
   c.SetOutput(3, stages[stage]);
 }
 
-// Returns the cos or sin of each position, [batch, 1, sequence, half].
+// Returns the rows of the table (the cosines or the sines of the rotation) that
+// belong to the positions, [batch, 1, sequence, half].
 Tensor RotaryTable(NodeContext& c, Tensor table, const Dim& half) {
   Tensor rows =
       c.Input(3) ? Gather(table, Cast(c.Input(3), DType::kI64), 0) : table;
@@ -274,7 +281,8 @@ void ImportTensorScatter(NodeContext& c) {
     return c.FailInvalid(
         "attribute 'mode': expected linear or circular, found '" + mode + "'");
   }
-  // Distance of each cache position from the first position that is written.
+  // For each position of the cache, its distance from the first position that
+  // is written in this call; negative before it.
   Tensor distance = AlongAxis(
       IotaVector(c.builder(), cache.dim(axis), DType::kI64), axis, rank);
   if (c.Input(2)) {

@@ -1,5 +1,5 @@
-// Parts that the attention operators of the domains share: layouts of heads and
-// rotary positions.
+// Parts that the attention operators of ai.onnx and com.microsoft share:
+// layouts of heads and rotary positions.
 //
 //   Tensor query = SplitHeads(c.Input(0), heads);
 //   query = RotateHeads(query, cosine, sine, query.dim(3), false);

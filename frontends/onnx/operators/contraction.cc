@@ -24,8 +24,8 @@ void ImportGemm(NodeContext& c) {
   Tensor y = Contract(c.Input(0), c.Input(1), spec);
   const double alpha = c.Float("alpha", 1.0);
   const double beta = c.Float("beta", 1.0);
-  // Gemm multiplies integers by alpha and beta in f32. That is exact enough: a
-  // factor of 1 needs no product, and a fractional factor makes no sense for
+  // Integers are multiplied by alpha in f32. Large ones lose bits there, but no
+  // product is computed if alpha is 1, and other factors make no sense for
   // integers.
   const DType wide = IsFloat(type) ? ComputeType(type) : DType::kF32;
   if (alpha != 1.0) y = Cast(Cast(y, wide) * alpha, type);

@@ -18,8 +18,9 @@
 namespace ember::onnx {
 namespace {
 
-// Moves the two leading dims after the window: Conv [O, C/g, window…] →
-// [window…, C/g, O] and ConvTranspose [C, O/g, window…] → [window…, C, O/g].
+// Returns weights in the layout of the graph's convolutions, in which the
+// window's dims come first. `swap` is for Conv: [O, C/g, window…] → [window…,
+// C/g, O]. ConvTranspose: [C, O/g, window…] → [window…, C, O/g].
 Tensor WeightsToWindowFirst(Tensor w, bool swap) {
   std::vector<int64_t> permutation(w.rank() - 2);
   std::iota(permutation.begin(), permutation.end(), 2);
@@ -88,9 +89,9 @@ void ImportConv(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, y);
 }
 
-// Chooses the padding with which the result has the extents of the attribute
-// output_shape. If an extent is larger than a padding of 0 gives, the result is
-// extended at its end.
+// Chooses the padding of a ConvTranspose for which the result has the extents
+// `outputs` (the attribute output_shape). If an extent is too large even for a
+// padding of 0, zeros are appended to the result.
 void PadForOutputShape(const Shape& spatial,
                        const std::vector<int64_t>& outputs, bool upper,
                        ops::ConvTransposeSpec& spec) {
@@ -111,7 +112,8 @@ void PadForOutputShape(const Shape& spatial,
   }
 }
 
-// Reads the pads from input 2, which may be absent.
+// Reads the pads from operand 2 into `window`, and leaves the window unchanged
+// if the operand is absent. Returns false after an error.
 bool ReadPadsInput(NodeContext& c, Window& window) {
   if (!c.Input(2)) return true;
   const std::optional<Shape> pads = c.Contents(2, "pads");
@@ -213,8 +215,8 @@ void ImportConvTransposeWithDynamicPads(NodeContext& c) {
   ConvolveTransposed(c, c.Input(3), true);
 }
 
-// Reshapes a vector with one zero point per output channel so that it
-// broadcasts along the first dim of the weights.
+// Reshapes zero points, one per output channel, so that they broadcast against
+// the weights, whose dim 0 is the output channels.
 Tensor AlongOutputs(Tensor parameter, Tensor w) {
   const bool per_channel =
       parameter && parameter.rank() == 1 && parameter.dim(0) != Dim(1);
@@ -230,8 +232,8 @@ void ImportConvInteger(NodeContext& c) {
 // Imports QLinearConv: y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale /
 // y_scale)) + y0.
 void ImportQLinearConv(NodeContext& c) {
-  // Only com.microsoft's QLinearConv has the attribute channels_last. It does
-  // not affect the layout of the weights.
+  // com.microsoft's QLinearConv may have its data with the channels last
+  // (attribute channels_last). The layout of the weights is always the same.
   const bool channels_last = c.Integer("channels_last", 0) != 0;
   Tensor x = Centered(c.Input(0), c.Input(2));
   if (channels_last && c.CheckRank(0, 3)) x = ToChannelsFirst(x);
@@ -248,8 +250,9 @@ void ImportQLinearConv(NodeContext& c) {
   c.SetOutput(0, channels_last ? ToChannelsLast(y) : y);
 }
 
-// Imports a depthwise convolution over the past followed by the input. The end
-// of this sequence is the past of the next call.
+// Imports CausalConvWithState: a depthwise convolution over the past elements
+// followed by the new ones. The last elements of this sequence are a result:
+// the past of the next call.
 void ImportCausalConvWithState(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 3, 3)) return;
   Tensor x = c.Input(0);

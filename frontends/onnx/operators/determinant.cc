@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMaxRows = 256;
 
 struct Elimination {
-  Tensor determinant;  // Product of the pivots so far, [batch].
+  Tensor determinant;  // Product of the pivots of all steps so far, [batch].
   Tensor rest;         // [batch, n, n]
 };
 
@@ -38,13 +38,14 @@ Elimination EliminateRow(Elimination state, int64_t n) {
       Select(Equal(Reshape(pivot_row, {batch}), 0), flat_pivot, -flat_pivot);
   state.determinant = state.determinant * signed_pivot;
   if (n == 1) return state;
-  // Row 0 moves to the former position of the pivot row.
+  // Row 0 takes the position of the pivot row, so that rows 1 to n - 1 are the
+  // rows without the pivot row.
   Tensor number = AlongAxis(IotaVector(a.builder(), Dim(n), DType::kI64), 1, 3);
   Tensor swapped = Select(Equal(number, Unsqueeze(pivot_row, {1})),
                           SliceAxis(a, 1, Dim(0), Dim(1)), a);
   Tensor below = SliceAxis(swapped, 1, Dim(1), Dim(n - 1));
-  // If all elements of the column are 0, the determinant has become 0 already,
-  // so any divisor will do.
+  // A pivot of 0 means that the column is all 0. The determinant is then 0
+  // already, so the divisor is replaced by 1 to avoid NaN.
   Tensor divisor = Select(Equal(pivot, 0), pivot.Like(1), pivot);
   Tensor factor = SliceAxis(below, 2, Dim(0), Dim(1)) / divisor;
   state.rest = SliceAxis(below, 2, Dim(1), Dim(n - 1)) -
@@ -56,8 +57,8 @@ void ImportDet(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const DType result_type = c.Input(0).dtype();
   Tensor x = Cast(c.Input(0), ComputeType(result_type));
-  // The matrix is square. If only one of its two extents is known, that extent
-  // is used.
+  // One of the two extents may be open. The matrix must be square, so the known
+  // extent is taken for both.
   const Dim n = x.dim(-1).is_constant() ? x.dim(-1) : x.dim(-2);
   x = WithDim(WithDim(x, -1, n), -2, n);
   if (n != x.dim(-2)) {

@@ -12,7 +12,8 @@ void RequireNotNegative(NodeContext& c, const Dim& dim,
     if (dim.constant() < 0) c.FailInvalid(message);
     return;
   }
-  // The operator "extents" refuses negative values.
+  // The operator "extents" fails at run time if a value is negative, so it
+  // checks dim >= 0.
   graph::GraphBuilder& builder = c.builder();
   builder.ApplyAll(
       "extents", {builder.ShapeValue({dim})},

@@ -1,5 +1,5 @@
-// Checks of dims. What is known when compiling fails the import; anything else
-// becomes a check of the program.
+// Checks of dims. If the dims are known when compiling, a failed check is an
+// error of the import; otherwise the program makes the check when it runs.
 #ifndef EMBER_FRONTENDS_ONNX_OPERATORS_DIM_CHECKS_H_
 #define EMBER_FRONTENDS_ONNX_OPERATORS_DIM_CHECKS_H_
 
@@ -9,8 +9,8 @@
 
 namespace ember::onnx {
 
-// These functions fail with `message` unless the dims are equal, or unless
-// dim <= most.
+// RequireEqual fails with `message` unless a = b, RequireAtMost unless dim <=
+// most.
 void RequireEqual(NodeContext& c, const Dim& a, const Dim& b,
                   const std::string& message);
 void RequireAtMost(NodeContext& c, const Dim& dim, const Dim& most,

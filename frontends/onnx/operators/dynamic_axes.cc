@@ -12,7 +12,8 @@ Tensor Range(Tensor like, int64_t count) {
   return IotaVector(like.builder(), Dim(count), DType::kI64);
 }
 
-// Returns [rows, columns]: 1 where a[row] is b[column], else 0.
+// Compares each element of a with each element of b: returns i64 [rows,
+// columns], 1 where a[row] equals b[column], else 0.
 Tensor Matches(Tensor a, Tensor b) {
   return Cast(Equal(Unsqueeze(a, {1}), Unsqueeze(b, {0})), DType::kI64);
 }
@@ -28,8 +29,8 @@ std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank) {
   Tensor axes = Cast(c.Input(input), DType::kI64);
   if (axes.rank() == 0) axes = Reshape(axes, {Dim(1)});
   if (!axes.dim(0).is_constant()) {
-    // This call fails with an error that names the graph inputs that would have
-    // to be known.
+    // The number of axes is not known. ConstantIntegers reports that as an
+    // error, which names the graph inputs that would have to be known.
     c.ConstantIntegers(input, "axes");
     return std::nullopt;
   }
@@ -46,8 +47,8 @@ std::optional<Tensor> CheckDynamicAxes(NodeContext& c, int input, Tensor axes,
     return std::nullopt;
   }
   axes = Select(Less(axes, 0), axes + static_cast<double>(rank), axes);
-  // If all axes are in range and different, the mask marks as many dims as
-  // there are axes.
+  // The mask marks each dim that is an axis. It marks as many dims as there are
+  // axes only if all axes are in range and different.
   const Tensor met = Reduce(AxisMask(axes, rank), "sum", {0}, /*keep=*/false);
   c.builder().Require(Equal(met, DimScalar(c.builder(), axes.dim(0))).value(),
                       "axes (input " + std::to_string(input) +
@@ -67,7 +68,7 @@ Tensor AxisMask(Tensor axes, int rank) {
 AxisOrder AxesLast(Tensor axes, int rank) {
   const Tensor mask = AxisMask(axes, rank);
   const Tensor dims = Range(axes, rank);
-  // For each dim, the number of axes among the dims before it.
+  // For each dim, the number of dims before it that are axes.
   const Tensor before =
       Cast(Less(Unsqueeze(dims, {1}), Unsqueeze(dims, {0})), DType::kI64);
   const Tensor axes_before =
@@ -77,8 +78,8 @@ AxisOrder AxesLast(Tensor axes, int rank) {
   AxisOrder order;
   order.place =
       Select(Equal(mask, 1), axes_before + others, dims - axes_before);
-  // The indices are clamped to the range even for invalid axes, so that the
-  // check of the axes fails and not the gather.
+  // Invalid axes give indices out of range. These are clamped, so that the run
+  // fails with the message of the check of the axes and not in a gather.
   order.source =
       Minimum(Reduce(Matches(order.place, dims) * Unsqueeze(dims, {1}), "sum",
                      {0}, /*keep=*/false),
@@ -88,7 +89,8 @@ AxisOrder AxesLast(Tensor axes, int rank) {
 
 Tensor PermuteByData(NodeContext& c, Tensor x, Tensor permutation,
                      const std::optional<Shape>& shape) {
-  // After an error, x may have more dims than `shape`.
+  // After an error the rank of x need not be that of `shape`, so nothing is
+  // computed.
   if (!c.ok()) return x;
   const int rank = x.rank();
   Shape strides(static_cast<size_t>(rank), Dim(1));

@@ -22,8 +22,8 @@ namespace ember::onnx {
 // adds the rank to negative axes, and fails unless all are in range and
 // different. Fails if the number of axes is not known.
 std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank);
-// Does the same with axes [count] that were read from the operand. Their number
-// may be open.
+// Checks axes [count] that the caller has read from operand `input`, and
+// returns them like ReadDynamicAxes. Their number may be open.
 std::optional<Tensor> CheckDynamicAxes(NodeContext& c, int input, Tensor axes,
                                        int rank);
 
@@ -31,9 +31,10 @@ std::optional<Tensor> CheckDynamicAxes(NodeContext& c, int input, Tensor axes,
 Tensor AxisMask(Tensor axes, int rank);
 
 struct AxisOrder {
-  // [rank]: for each new position, the dim of x that moves there.
+  // [rank]: source[i] is the dim of x that becomes dim i of the permuted
+  // tensor.
   Tensor source;
-  Tensor place;  // [rank]: for each dim of x, the position to which it moves.
+  Tensor place;  // [rank]: the inverse; dim i of x becomes dim place[i].
 };
 // Returns the permutation that puts the dims that are no axes first, in
 // ascending order, and then the axes in their given order.

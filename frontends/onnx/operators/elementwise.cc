@@ -66,8 +66,8 @@ void ImportMod(NodeContext& c) {
                         c.Input(0), c.Input(1)));
 }
 
-// Returns base ^ exponent as products of the base if the exponent is a small
-// constant; absent if the exponent is not such a constant.
+// Returns base ^ exponent as a product of powers if the exponent is a small
+// constant; otherwise an absent tensor.
 Tensor SmallPower(NodeContext& c, Tensor base, Tensor exponent) {
   if (!base.is_float() || !c.ok()) return Tensor();
   for (const Dim& dim : exponent.shape()) {
@@ -97,9 +97,9 @@ void ImportPow(NodeContext& c) {
 
 void ImportClip(NodeContext& c) {
   Tensor x = c.Input(0);
-  // Bounds are attributes before opset 11, and operands from then on. Some
-  // models state another opset than the one whose form they have, so the form
-  // that is present counts.
+  // Clip has its bounds as attributes before opset 11, and as operands from
+  // then on. Some models state a wrong opset, so a bound is read from wherever
+  // it is present.
   const auto bound = [&](std::string_view name, int input) {
     const bool is_attribute =
         c.HasAttribute(name) && (c.opset() < 11 || !c.Input(input));
@@ -112,7 +112,8 @@ void ImportClip(NodeContext& c) {
   c.SetOutput(0, x);
 }
 
-// Returns operand 0 as numbers, decoded if it has a carried type.
+// Returns operand 0 as numbers of a dtype: a carried type, such as an 8-bit
+// float that is stored as codes, is decoded to f32.
 Tensor Numbers(NodeContext& c) {
   Tensor x = c.Input(0);
   return x.carried_type() != 0 ? DecodeCarried(x, DType::kF32) : x;
@@ -164,8 +165,8 @@ Tensor ParseNumbers(Tensor x, DType type) {
   return Apply("string_to_number", {x}, {{"dtype", type}});
 }
 
-// True if a number that is too large for an 8-bit float becomes its largest
-// value.
+// Returns the attribute `saturate`: if true, a number that is too large for an
+// 8-bit float becomes its largest value, otherwise infinity or NaN.
 bool Saturates(NodeContext& c) { return c.Integer("saturate", 1) != 0; }
 
 Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
@@ -177,8 +178,8 @@ Tensor CastToCarried(NodeContext& c, const CarriedFormat& format) {
   } else if (x.carried_type() != 0) {
     numbers = DecodeCarried(x, DType::kF32);
   }
-  // Conversions to integers of 2 and 4 bits round and wrap, as in the
-  // specification's test cases.
+  // Conversions to integers of 2 and 4 bits never saturate: they round and
+  // wrap, as in the specification's test cases.
   const bool saturate = format.is_float() && Saturates(c);
   return EncodeCarried(numbers, format, saturate, c.String("round_mode", "up"));
 }
@@ -219,7 +220,7 @@ void CastTo(NodeContext& c, int32_t onnx_type) {
   const StatusOr<DType> type = DTypeFromOnnx(onnx_type);
   if (!type.ok()) return c.Fail(type.status().WithContext("attribute 'to'"));
   Tensor x = c.Input(0);
-  // A cast to an 8-bit float goes through f32, which is then rounded.
+  // Numbers for an 8-bit float are first cast to f32, then rounded.
   const DType numbers = IsFloat8(*type) ? DType::kF32 : *type;
   if (x.carried_type() == TensorProto::STRING) {
     x = ParseNumbers(x, numbers);
@@ -279,7 +280,7 @@ void ImportBitCast(NodeContext& c) {
     return bits.dtype() == dtype ? bits
                                  : Apply("bitcast", {bits}, {{"dtype", dtype}});
   };
-  // BitCast reads a bool as a byte of 0 or 1.
+  // BitCast treats a bool as a byte that is 0 or 1.
   if (x.dtype() == DType::kBool) x = Cast(x, DType::kU8);
   if (type == DType::kBool)
     return c.SetOutput(0, Cast(as(x, DType::kU8), DType::kBool));

@@ -14,8 +14,8 @@ namespace {
 
 constexpr char kDomain[] = "ai.onnx.preview";
 
-// Applies the subgraph `attribute` to x; returns x itself without the
-// attribute.
+// Applies the node's subgraph `attribute` (which modifies scores or
+// probabilities) to x; returns x if the node has no such subgraph.
 Tensor Modified(NodeContext& c, std::string_view attribute, Tensor x) {
   if (!c.HasAttribute(attribute) || !c.ok()) return x;
   const std::vector<Tensor> results = c.ImportSubgraph(attribute, {x});
@@ -30,8 +30,9 @@ Tensor Modified(NodeContext& c, std::string_view attribute, Tensor x) {
   return x;
 }
 
-// Groups the query heads [b, heads, …] by their key head: [b, key heads,
-// queries per key head, …].
+// Splits the dim of query heads of q[b, query heads, …] by the key head that
+// they share: [b, key heads, queries per key head, …]. `heads`: number of key
+// heads.
 Tensor GroupHeads(Tensor q, const Dim& heads) {
   return Reshape(
       q, {q.dim(0), heads, FloorDivide(q.dim(1), heads), q.dim(2), q.dim(3)});
@@ -60,7 +61,8 @@ void ImportFlexAttention(NodeContext& c) {
       c.HasAttribute("scale")
           ? c.Float("scale", 1)
           : 1 / std::sqrt(static_cast<double>(size.constant()));
-  // The specification multiplies query and key by the square root of the scale.
+  // Queries and keys are each multiplied by the root of the scale, as the
+  // specification says. A negative scale has its sign in the queries.
   const double root = std::sqrt(std::abs(scale));
   Tensor scores = Contract(GroupHeads(q * (scale < 0 ? -root : root), heads),
                            k * root, "bhgqd,bhkd->bhgqk");

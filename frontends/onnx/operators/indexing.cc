@@ -114,8 +114,9 @@ void ImportScatterNd(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::optional<std::string> update = ReadUpdate(c);
   if (!update) return;
-  // The updates have the dims of the indices without the last one, and the dims
-  // of x that a tuple does not address. An open length of the tuples follows.
+  // The updates have the shape [the dims of the indices except the last…, the
+  // dims of x that a tuple does not address…]. So if the length of a tuple (the
+  // last dim of the indices) is open, it follows from the ranks.
   Tensor indices = c.Input(1);
   const int length = indices.rank() - 1 + x.rank() - c.Input(2).rank();
   if (length >= 1) indices = WithDim(indices, -1, Dim(length));
@@ -127,7 +128,8 @@ void ImportScatterNd(NodeContext& c) {
 // Imports OneHot. The operand `values` is [off, on]; an index outside [-depth,
 // depth) gives `off` for all positions.
 void ImportOneHot(NodeContext& c) {
-  // The operand `depth` may have any numeric type, so it is read as i64.
+  // The operand `depth` may have any numeric type, so it is cast to i64 before
+  // its value is read.
   const std::optional<Shape> depth =
       c.Sizes(Cast(c.Input(1), DType::kI64), "depth (input 1)");
   if (!depth) return;
@@ -148,7 +150,8 @@ void ImportOneHot(NodeContext& c) {
   c.SetOutput(0, Select(hit, on, off));
 }
 
-// Reverses the first lengths[b] elements of each batch, and keeps the rest.
+// Imports ReverseSequence: for each element b of the batch, reverses the first
+// lengths[b] steps, and keeps the steps after them.
 void ImportReverseSequence(NodeContext& c) {
   if (!c.CheckRank(0, 2) || !c.CheckRank(1, 1, 1)) return;
   Tensor x = c.Input(0);

@@ -22,9 +22,9 @@
 namespace ember::onnx {
 namespace {
 
-// The operands of some steps. In the shapes, b is the batch, h the key head, g
-// the query head among those of a key head, t and s are steps, d is an element
-// of a key and e an element of a value.
+// The operands for a range of consecutive steps. Letters in the shapes: b is
+// the batch, h the key head, g the query head among those of a key head; t and
+// s are steps, d is an element of a key, e an element of a value.
 struct Steps {
   Tensor q;  // The queries, [b, h, g, t, d].
   Tensor k;  // The keys, [b, h, t, d].
@@ -43,7 +43,8 @@ struct ChunkResult {
   Tensor state;   // The state after the steps, [b, h, d, e].
 };
 
-// The row number and the column number of each element of a square matrix.
+// Indices of the elements of a square matrix, for masks: `row` is [n, 1],
+// `column` is [1, n].
 struct Square {
   Tensor row, column;
 };
@@ -57,8 +58,8 @@ Square MakeSquare(graph::GraphBuilder& builder, const Dim& size) {
 // diagonal. It doubles the size of inverted diagonal blocks step by step: [[A,
 // 0], [C, D]]⁻¹ = [[A⁻¹, 0], [-D⁻¹ C A⁻¹, D⁻¹]].
 Tensor InverseOfUnitLower(Tensor below, const Dim& size) {
-  // For a symbolic size the loop is built for 2^20 rows, as a larger matrix
-  // would fill terabytes.
+  // A symbolic size needs a bound for the number of doublings. 2^20 rows are
+  // assumed to be enough, as a larger matrix would fill terabytes.
   const int64_t rows = size.is_constant() ? size.constant() : int64_t{1} << 20;
   const Square at = MakeSquare(below.builder(), size);
   Tensor inverse = Cast(Equal(at.row, at.column), below.dtype());
@@ -84,13 +85,14 @@ class Chunk {
     causal_ = LessEqual(at.column, at.row);
     below_ = Less(at.column, at.row);
     if (!steps.decay) return;
-    // The sums of logarithms are f64, because differences of large sums are
+    // The running sums are f64, because small differences of large sums are
     // used.
     Tensor decay = Cast(steps.decay, DType::kF64);
     sums_ = Contract(Cast(causal_, DType::kF64), decay, "ts,bhsd->bhtd");
   }
 
-  // Computes the chunk from a state. An absent `state` means zeros.
+  // Returns the results of the chunk's steps and the state after them. `state`:
+  // the state before the chunk; absent means zeros.
   ChunkResult Run(Tensor state) {
     Tensor u = steps_.v;
     if (steps_.beta) {
@@ -115,8 +117,8 @@ class Chunk {
  private:
   DType type() const { return steps_.k.dtype(); }
 
-  // Returns x [b, h, t, d] · exp(G), the part of the state that is left at each
-  // step.
+  // Returns x [b, h, t, d] · exp(G). exp(G) is the factor by which the decay
+  // has reduced the state since the beginning of the chunk.
   Tensor Decayed(Tensor x) { return sums_ ? x * Exp(Cast(sums_, type())) : x; }
   Tensor DecayedQueries() {
     return sums_ ? steps_.q * Unsqueeze(Exp(Cast(sums_, type())), {2})
@@ -130,7 +132,8 @@ class Chunk {
       Tensor products = Contract(x, steps_.k, "bhgtd,bhsd->bhgts");
       return Select(where, products, products.Like(0));
     }
-    // Excluded pairs get minus infinity, whose exp is 0.
+    // The exponent becomes -infinity where `where` is false, so that the factor
+    // is 0.
     Tensor difference =
         Cast(Unsqueeze(sums_, {3}) - Unsqueeze(sums_, {2}), type());
     Tensor factor =
@@ -184,7 +187,8 @@ std::optional<Heads> ReadHeads(NodeContext& c) {
   return std::nullopt;
 }
 
-// Reads decay and beta if the update rule uses them.
+// Reads the operands decay and beta, as far as the attribute update_rule uses
+// them. Returns false after an error.
 bool ReadRule(NodeContext& c, const Heads& heads, DType type, Steps& steps) {
   const std::string rule = c.String("update_rule", "gated_delta");
   const bool gated = rule == "gated" || rule == "gated_delta";
@@ -207,7 +211,7 @@ bool ReadRule(NodeContext& c, const Heads& heads, DType type, Steps& steps) {
   }
   if (gated) steps.decay = SplitSteps(Cast(c.Input(4), type), heads.kv);
   if (delta) {
-    // beta has one number per step and head, or per step for all heads.
+    // The operand beta is [b, t, h], or [b, t, 1] if all heads share a number.
     steps.beta = Unsqueeze(Transpose(Cast(c.Input(5), type), {0, 2, 1}), {3});
   }
   return true;
@@ -239,7 +243,7 @@ std::optional<Steps> ReadSteps(NodeContext& c) {
   return steps;
 }
 
-// Returns the steps first to first + count - 1 of all operands.
+// Returns the operands of the `count` steps from step `first` on.
 Steps Part(const Steps& steps, const Dim& first, const Dim& count) {
   Steps part = steps;
   part.q = SliceAxis(steps.q, 3, first, count);

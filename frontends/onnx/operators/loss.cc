@@ -16,8 +16,9 @@ std::vector<int64_t> AllAxes(Tensor x) {
   return axes;
 }
 
-// Computes -scores[n, target[n, …], …], weighted by class, with ignored targets
-// left out, and reduced as the attribute `reduction` says.
+// Returns the losses -scores[n, target[n, …], …], each times the weight of its
+// class; ignored targets have a loss of 0. The attribute `reduction` says
+// whether the losses are returned singly or as their sum or mean.
 Tensor NegativeLogLikelihood(NodeContext& c, Tensor scores, Tensor target,
                              Tensor weights) {
   const std::string reduction = c.String("reduction", "mean");

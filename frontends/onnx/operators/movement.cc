@@ -16,7 +16,8 @@
 namespace ember::onnx {
 namespace {
 
-// Reads the shape from an operand; before opset 5 from an attribute.
+// Reads the target shape of Reshape: operand 1, or the attribute `shape` before
+// opset 5.
 std::optional<Shape> ReadTargetShape(NodeContext& c) {
   if (c.Input(1)) return c.Contents(1, "shape");
   const std::optional<std::vector<int64_t>> attribute = c.Integers("shape");
@@ -25,7 +26,8 @@ std::optional<Shape> ReadTargetShape(NodeContext& c) {
   return std::nullopt;
 }
 
-// Replaces 0 by the data's dim, and -1 by the extent that remains.
+// Resolves the target shape of a Reshape: 0 means the dim of `from` at the same
+// index (if `zero_copies`), -1 the extent that remains.
 std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
                                     Shape target, bool zero_copies) {
   int inferred = -1;
@@ -62,8 +64,9 @@ std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
   return target;
 }
 
-// Reads a target shape of Reshape that depends on data: the program replaces 0
-// and -1. Elements that are known when compiling stay constant.
+// Reads a target shape of Reshape that depends on data. The program replaces
+// its elements 0 and -1 by extents; elements that are known when compiling stay
+// constant.
 std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(1, 1, 1)) return std::nullopt;
@@ -154,8 +157,8 @@ void SqueezeDynamic(NodeContext& c) {
                                 Dim(x.rank()) - axes->dim(0));
   const Tensor dims = c.Wrap(c.builder().ShapeValue(x.shape()));
   const std::optional<Shape> shape = c.Sizes(Gather(dims, kept, 0), "dims");
-  // The reshape fails unless the dropped dims are 1, as the number of elements
-  // would differ.
+  // The program need not check that each dropped dim is 1: otherwise the number
+  // of elements would differ, and the reshape would fail.
   if (shape) c.SetOutput(0, Reshape(x, *shape));
 }
 
@@ -166,8 +169,8 @@ void UnsqueezeDynamic(NodeContext& c) {
   const std::optional<int64_t> count =
       operand.rank() == 0 ? 1 : operand.dim(0).AsConstant();
   if (!count) {
-    // This call fails with an error that names the graph inputs that would have
-    // to be known.
+    // The number of axes is not known. ConstantIntegers reports that as an
+    // error, which names the graph inputs that would have to be known.
     c.ConstantIntegers(1, "axes");
     return;
   }
@@ -175,8 +178,8 @@ void UnsqueezeDynamic(NodeContext& c) {
   const int rank = x.rank() + static_cast<int>(*count);
   const std::optional<Tensor> axes = ReadDynamicAxes(c, 1, rank);
   if (!axes) return;
-  // `dims` has the order that AxesLast makes: the dims of x, followed by the
-  // new dims of 1.
+  // `dims` has the dims of the result in the order of AxesLast: first those of
+  // x, then the inserted dims of 1. `place` then moves each to its position.
   Shape dims = x.shape();
   dims.resize(static_cast<size_t>(rank), Dim(1));
   const Tensor place = AxesLast(*axes, rank).place;
@@ -226,15 +229,17 @@ void ImportConcat(NodeContext& c) {
   c.SetOutput(0, Concat(c.inputs(), c.Axis(axis, c.Input(0).rank())));
 }
 
-// Repeats a dim that may have extent 1, which is only known at run time:
-// indices after the last element read the last element.
+// Broadcasts an axis to `extent` if only the program knows whether its extent
+// is 1: result index i reads the element i, or the last one if there is no
+// element i.
 Tensor RepeatUnitDim(Tensor x, int axis, const Dim& extent) {
   Tensor index = IotaVector(x.builder(), extent, DType::kI64);
   const Tensor last = DimScalar(x.builder(), x.dim(axis) - Dim(1));
   return Gather(x, Minimum(index, last), axis);
 }
 
-// Makes the program check dims that are only known at run time.
+// Makes the program check that two dims can be broadcast: they are equal, or
+// one of them is 1.
 void RequireRepeatable(NodeContext& c, const Dim& from, const Dim& to) {
   const Tensor a = DimScalar(c.builder(), from);
   const Tensor b = DimScalar(c.builder(), to);
@@ -281,8 +286,8 @@ void ImportExpand(NodeContext& c) {
   c.SetOutput(0, Broadcast(x, to));
 }
 
-// Imports Tile. Each dim is split into the repetition and the dim itself,
-// broadcast, and merged again.
+// Imports Tile: a dim of 1 for the repetitions is inserted before each dim,
+// broadcast to their number, and merged with the dim.
 void ImportTile(NodeContext& c) {
   Tensor x = c.Input(0);
   const std::optional<Shape> repeats = c.Sizes(1, "repeats");
@@ -317,8 +322,9 @@ std::optional<int64_t> ReadBlockSize(NodeContext& c) {
   return std::nullopt;
 }
 
-// Returns true if the places of a block come after the channels in the depth
-// (CRD), false if they come before (DCR).
+// Reads the attribute `mode` of DepthToSpace, which gives the order of the
+// factors of the channel dim. Returns true for CRD (channels, then positions in
+// a block), false for DCR (positions, then channels).
 std::optional<bool> ReadChannelsFirst(NodeContext& c) {
   const std::string mode = c.String("mode", "DCR");
   if (mode == "DCR" || mode == "CRD") return mode == "CRD";

@@ -22,16 +22,16 @@ std::vector<int64_t> AxesFrom(int first, int rank) {
   return axes;
 }
 
-// Reshapes a vector with one element per channel so that it broadcasts along
-// dim 1 of a tensor of rank `rank`. A parameter of another rank has one element
-// per element of a sample.
+// Reshapes a parameter so that it broadcasts against a tensor of rank `rank`. A
+// vector has one element per channel (dim 1). A parameter of another rank has
+// one element for each element of a sample.
 Tensor PerChannel(Tensor vector, int rank, DType type) {
   if (vector.rank() != 1) return Cast(Unsqueeze(vector, {0}), type);
   return rank < 2 ? Cast(vector, type) : Cast(AlongAxis(vector, 1, rank), type);
 }
 
-// Makes dim 1 of x, the channels, agree with the vectors of one element per
-// channel. If any of these extents is known, x and all vectors get that extent.
+// Gives x and all vectors the same number of channels: if any of these extents
+// is known, the open ones are assumed to equal it.
 void AgreeOnChannels(Tensor& x, const std::vector<Tensor*>& vectors) {
   if (x.rank() < 2) return;
   Dim channels = x.dim(1);
@@ -64,7 +64,8 @@ Tensor ScaleAndShift(NodeContext& c, Tensor x, Tensor factor, Tensor offset,
 void ImportBatchNormalization(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(0, 1)) return;
-  // Until opset 8 there could be statistics for every element of a sample.
+  // The attribute `spatial` = 0, up to opset 8, means statistics for every
+  // element of a sample instead of for every channel.
   const bool spatial = c.opset() >= 9 || c.Integer("spatial", 1) != 0;
   for (int i = 1; i < 5; ++i) {
     const int rank = spatial ? 1 : x.rank() - 1;
@@ -83,8 +84,8 @@ void ImportBatchNormalization(NodeContext& c) {
     return c.SetOutput(0, ScaleAndShift(c, x, factor, offset, mean, variance));
 
   std::vector<int64_t> axes = AxesFrom(spatial ? 1 : x.rank(), x.rank());
-  // The statistics are over every axis except the channels, or over the batch
-  // alone if they are per element of a sample.
+  // The mean of statistics per channel is over all axes except dim 1. The mean
+  // of statistics per element of a sample is over the batch (axis 0) alone.
   if (axes.empty()) axes.push_back(0);
   axes.front() = 0;
   const DType type = ComputeType(x.dtype());
@@ -102,7 +103,8 @@ void ImportBatchNormalization(NodeContext& c) {
               ScaleAndShift(c, x, factor, offset, batch_mean, batch_variance));
   c.SetOutput(1, running(mean, batch_mean));
   c.SetOutput(2, running(variance, batch_variance));
-  // Until opset 13, outputs 3 and 4 are the statistics that the gradient needs.
+  // Outputs 3 and 4, which exist up to opset 13, are the statistics of the
+  // batch, which training uses for the gradient.
   c.SetOutput(3, Cast(batch_mean, mean.dtype()));
   c.SetOutput(4, Cast(batch_variance, variance.dtype()));
 }
@@ -139,8 +141,8 @@ void ImportLayerNormalization(NodeContext& c) {
   Tensor centered = wide - mean;
   Tensor deviation =
       Sqrt(Mean(centered * centered, axes, true) + c.Float("epsilon", 1e-5));
-  // Fused models have f32 scales with f16 data; the result then has the type of
-  // the scale.
+  // Models that an optimizer has fused may have data in f16 but a scale in f32.
+  // The result then has the type of the scale.
   Tensor y = Cast(Cast(centered / deviation, x.dtype()), c.Input(1).dtype()) *
              c.Input(1);
   c.SetOutput(0, c.Input(2) ? y + c.Input(2) : y);
@@ -172,8 +174,9 @@ void ImportGroupNormalization(NodeContext& c) {
   Tensor normal =
       ops::GroupStandardized(Cast(x, type), 1, groups, c.Float("epsilon", 1e-5),
                              ops::MeanKind::kPlain);
-  // In opset 18 scale and bias are per group; from opset 21 on they are per
-  // channel.
+  // GroupNormalization of opset 18 has one scale and bias per group, that of
+  // opset 21 and later one per channel. The length of the vector decides, if it
+  // is known.
   auto parameter = [&](Tensor vector) {
     const bool per_group =
         vector.dim(0).is_constant()
@@ -221,7 +224,8 @@ void ImportLrn(NodeContext& c) {
 void ImportMeanVarianceNormalization(NodeContext& c) {
   Tensor x = c.Input(0);
   std::vector<int64_t> otherwise = {0, 2, 3};
-  // Before opset 9 the operator was experimental and had no axes.
+  // Before opset 9 the operator was experimental: it had the attribute
+  // across_channels instead of axes.
   if (c.Integer("across_channels", 0) != 0) otherwise.push_back(1);
   const std::vector<int64_t> axes =
       c.DistinctAxes(c.Integers("axes", otherwise), x.rank());
@@ -259,14 +263,15 @@ constexpr OperatorRow kRows[] = {
     {"GroupNormalization", 18, 3, 3, ImportGroupNormalization},
     {"InstanceNormalization", 1, 3, 3, ImportInstanceNormalization},
     {"LRN", 1, 1, 1, ImportLrn},
-    // Other engines accept LayerNormalization at any opset; exporters of fused
-    // models rely on that.
+    // LayerNormalization officially exists from opset 17 on. The row accepts it
+    // at any opset, as other engines do, because exporters of fused models rely
+    // on that.
     {"LayerNormalization", 1, 2, 3, ImportLayerNormalization},
     {"LpNormalization", 1, 1, 1, ImportLpNormalization},
     {"MeanVarianceNormalization", 1, 1, 1, ImportMeanVarianceNormalization},
     {"RMSNormalization", 23, 2, 2, ImportRmsNormalization},
-    // ONNX Runtime's optimizer writes this operator of its own into the default
-    // domain.
+    // SimplifiedLayerNormalization is no operator of the specification: ONNX
+    // Runtime's optimizer writes it into the default domain.
     {"SimplifiedLayerNormalization", 1, 2, 2, ImportRmsNormalization},
     {"SimplifiedLayerNormalization", 1, 2, 2, ImportRmsNormalization,
      "com.microsoft"},

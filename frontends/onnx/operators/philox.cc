@@ -22,7 +22,8 @@ struct Product {
   Tensor low;
 };
 
-// Returns the two halves of a 32 x 32 bit product. Words are kept in u64.
+// Returns the high and the low half of the 64-bit product of two 32-bit words.
+// Each word is held in a u64.
 Product Multiply(NodeContext& c, Tensor a, uint64_t multiplier) {
   Tensor product = a * Word(c, multiplier);
   return {Binary(Opcode::kShiftRight, product, Word(c, 32)),
@@ -100,8 +101,9 @@ Tensor RandomNumbers::Uniform(DType type) const {
 }
 
 Tensor RandomNumbers::UniformOpen(DType type) const {
-  // The number of random bits is one less than the significand has, so that
-  // adding 1/2, which avoids 0, is exact.
+  // Returns (n + 1/2) / 2^bits for a random n of `bits` bits, so that 0 does
+  // not occur. n has one bit less than the significand, so that n + 1/2 is
+  // exact.
   const int bits = type == DType::kF64 ? 52 : 23;
   return (Cast(Bits(0, bits), type) + 0.5) * std::ldexp(1.0, -bits);
 }

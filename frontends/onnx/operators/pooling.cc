@@ -16,8 +16,8 @@
 namespace ember::onnx {
 namespace {
 
-// Returns `lead` for the batch and channel dims, followed by `parts` for the
-// spatial dims.
+// Returns a list with an entry for each dim of [N, C, spatial…]: `lead` for the
+// batch and the channels, then `parts` for the spatial dims.
 template <typename T>
 std::vector<T> WithLeading(const T& lead, const std::vector<T>& parts) {
   std::vector<T> all{lead, lead};
@@ -45,8 +45,9 @@ void ImportAveragePool(NodeContext& c) {
   c.SetOutput(0, AveragePool(c, c.Input(0)));
 }
 
-// Returns the distance of two neighbours along a spatial dim, as flat positions
-// in [N, C, spatial…]. The spatial dims are row-major or column-major.
+// Returns the number of flat positions by which two neighbours along spatial
+// dim `dim` differ in a tensor [N, C, spatial…], whose spatial dims are counted
+// in row-major or column-major order.
 Dim SpatialStride(const Shape& shape, int dim, bool column_major) {
   const int rank = static_cast<int>(shape.size());
   if (column_major)
@@ -54,15 +55,17 @@ Dim SpatialStride(const Shape& shape, int dim, bool column_major) {
   return ElementCount(Shape(shape.begin() + dim + 1, shape.begin() + rank));
 }
 
-// The largest elements of windows, and their flat indices in the operand.
-// Elements of the padding have the index -1.
+// Elements to compare (at first those of the operand, then the largest ones of
+// windows) and their flat indices in the operand. Elements of the padding have
+// the index -1.
 struct Largest {
   Tensor value;
   Tensor index;
 };
 
-// Returns the largest of the elements at these positions of the window, which
-// are steps along the spatial dims. `shape` is the shape of the result.
+// Returns the largest element of each window among those at `positions` of the
+// window. `steps`: the distance of windows along each dim; `shape`: the shape
+// of the result.
 Largest LargestOf(const Largest& from, const Window& window,
                   const std::vector<std::vector<int64_t>>& positions,
                   const std::vector<int64_t>& steps, const Shape& shape) {
@@ -123,11 +126,11 @@ Tensor FlatIndices(NodeContext& c, const Shape& shape) {
   return Broadcast(flat, shape);
 }
 
-// Returns the flat index of the largest element of each window, with one
-// comparison per position of the window. Large windows are searched along one
-// dim after the other, with one comparison per position of each dim. The last
-// dim comes first, so that the first of equal elements in row-major order wins
-// in both cases.
+// Returns the flat index of the largest element of each window. A small window
+// takes one comparison per position. A large one is searched along one dim
+// after the other, with one comparison per position of each dim; the last dim
+// comes first, so that the first of equal elements in row-major order wins in
+// this case, too.
 Tensor MaxPoolIndices(NodeContext& c, Tensor x, const Window& window) {
   constexpr int64_t kMax = 256;
   const int rank = x.rank();
@@ -196,10 +199,11 @@ void ImportMaxPool(NodeContext& c) {
   if (c.WantsOutput(1)) c.SetOutput(1, MaxPoolIndices(c, c.Input(0), *window));
 }
 
-// Puts elements at the flat indices that a MaxPool returned, and zeros
-// elsewhere. The indices count in the shape of the MaxPool's operand. The
-// importer adds that shape as input 3 if it knows it; otherwise it is computed
-// from the window. If an output shape is given, zeros are appended to fill it.
+// Imports MaxUnpool: writes elements to the flat indices that a MaxPool
+// returned, and zeros elsewhere. The indices refer to the shape of the
+// MaxPool's operand, which the importer adds as input 3 if it knows it;
+// otherwise the shape is computed from the window. If the node states a larger
+// output shape, zeros are appended.
 void ImportMaxUnpool(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor x = c.Input(0);

@@ -13,7 +13,8 @@
 namespace ember::onnx {
 namespace {
 
-// Reshapes a scale or zero point so that it broadcasts against x.
+// Reshapes a scale or zero point so that it broadcasts against x: it may be one
+// number, one per slice of `axis`, or one per block along `axis`.
 Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   if (!parameter || !c.ok()) return parameter;
   const int64_t block = c.Integer("block_size", 0);
@@ -35,8 +36,8 @@ Tensor AlignParameter(NodeContext& c, Tensor parameter, Tensor x) {
   return RepeatBlocks(parameter, axis, block, x.dim(axis));
 }
 
-// Adds the zero point of a float type, which is 0. The addition changes -0 to
-// 0.
+// Adds the zero point of a quantization to floats, which is always 0. The only
+// effect is that -0 becomes 0.
 Tensor PlusZero(Tensor scaled) {
   Tensor zero = scaled.Like(0);
   return Select(Equal(scaled, zero), zero, scaled);
@@ -53,15 +54,16 @@ Tensor QuantizeToCarried(NodeContext& c, Tensor scaled, Tensor zero_point,
   return EncodeCarried(rounded, format, true);
 }
 
-// Returns the operand with the scales. Scales of type FLOAT8E8M0 (powers of
-// two) are decoded.
+// Returns operand 1, the scales, as floats. Scales of type FLOAT8E8M0 (powers
+// of two) are stored as codes and are decoded.
 Tensor ScaleOperand(NodeContext& c) {
   Tensor scale = c.Input(1);
   return scale.carried_type() != 0 ? DecodeCarried(scale, DType::kF32) : scale;
 }
 
-// Returns x / scale in f32. From opset 23 on it is rounded to the precision
-// that the attribute gives, else to the scale's type.
+// Returns x / scale as f32. From opset 23 on the quotient is rounded to the
+// type in the attribute `precision`; without the attribute it is rounded to the
+// scale's type.
 Tensor Scaled(NodeContext& c, Tensor x, Tensor scale) {
   Tensor quotient = Cast(x, DType::kF32) / Cast(scale, DType::kF32);
   if (c.opset() < 23) return quotient;
@@ -107,7 +109,8 @@ void ImportDequantizeLinear(NodeContext& c) {
   const bool is_float =
       format != nullptr ? format->is_float() : IsFloat8(x.dtype());
   if (is_float) {
-    // If x has no carried type, DecodeCarried only casts it.
+    // DecodeCarried converts codes to floats. If x has a dtype of its own, it
+    // is only cast.
     Tensor numbers = DecodeCarried(x, DType::kF32);
     return c.SetOutput(0, Cast(numbers * Cast(scale, DType::kF32), type));
   }

@@ -14,7 +14,8 @@
 namespace ember::onnx {
 namespace {
 
-// Reads the attribute `shape` of operators that have no operand.
+// Reads the shape of the result of RandomNormal and RandomUniform, an attribute
+// because these operators have no operand.
 std::optional<Shape> ShapeAttribute(NodeContext& c) {
   const std::optional<std::vector<int64_t>> extents = c.Integers("shape");
   if (!extents) {
@@ -139,8 +140,9 @@ void KeepAll(NodeContext& c) {
   Tensor x = c.Input(0);
   c.SetOutput(0, x);
   if (!c.WantsOutput(1)) return;
-  // Before opset 10 the mask has the type of the data. Before opset 12 its
-  // meaning is left open, and engines give zeros.
+  // Returns the mask of a dropout in inference. Before opset 10 it has the type
+  // of the data. Before opset 12 its contents are unspecified, and engines give
+  // zeros.
   const DType mask = c.opset() < 10 ? x.dtype() : DType::kBool;
   const double kept = c.opset() < 12 ? 0 : 1;
   c.SetOutput(1, Broadcast(c.Scalar(kept, mask), x.shape()));
@@ -158,8 +160,8 @@ void ImportDropout(NodeContext& c) {
   Tensor ratio =
       c.Input(1) ? Reshape(Cast(c.Input(1), type), {}) : c.Scalar(0.5, type);
   if (!known) {
-    // If the operand training_mode is false at run time, the ratio is 0 and
-    // nothing is dropped.
+    // The operand training_mode is only known at run time. If it is false, the
+    // program sets the ratio to 0, so that no element is dropped.
     ratio =
         Select(Cast(Reshape(training, {}), DType::kBool), ratio, ratio.Like(0));
   }

@@ -10,7 +10,8 @@
 namespace ember::onnx {
 namespace {
 
-// Indices of the operands of RNN, GRU and LSTM.
+// Indices at which RNN, GRU and LSTM have their operands; the last two are
+// those of com.microsoft's quantized LSTM.
 constexpr int kWeights = 1, kRecurrence = 2, kBias = 3, kLengths = 4,
               kInitial = 5, kPeepholes = 7, kWeightsScale = 8,
               kRecurrenceScale = 10;
@@ -80,7 +81,7 @@ class Layer {
 
   Tensor Computed(Tensor x) { return Cast(x, ComputeType(x.dtype())); }
 
-  // Returns an operand with the dims that it must have.
+  // Returns an operand of the node; fails unless it has the dims `expected`.
   Tensor Operand(int index, std::string_view name, const Shape& expected) {
     const Tensor operand = c_.Input(index);
     if (!c_.ok()) return operand;
@@ -100,8 +101,9 @@ class Layer {
     return Apply("assume", {operand}, {{"shape", expected}});
   }
 
-  // Returns one direction of an operand whose first dim is the directions;
-  // absent if the node has no such operand.
+  // Returns the slice of an operand that belongs to direction `number`. The
+  // operand has the directions as dim 0, followed by the dims `rest`; the
+  // result is absent if the node does not have it.
   Tensor OfDirection(int index, std::string_view name, Shape rest, int number) {
     if (!c_.Input(index)) return Tensor();
     rest.insert(rest.begin(), Dim(direction_count_));
@@ -121,8 +123,8 @@ class Layer {
     return Squeeze(SliceAxis(all, axis, Dim(number), Dim(1)), {axis});
   }
 
-  // Returns the matrix as [rows, gates * hidden], in whichever layout the
-  // operand is.
+  // Returns the matrix of weights of direction `number` as [rows, gates *
+  // hidden]. The operand is transposed to this layout if it is not quantized.
   Matrix MakeMatrix(int index, std::string_view name, int scale,
                     const Dim& rows, int number) {
     const Dim width = hidden_ * Dim(spec_.gates);
@@ -135,8 +137,9 @@ class Layer {
     return {Centered(values, zero_point), Parameter(scale, width, number)};
   }
 
-  // Reads a parameter for the whole matrix, [directions], or per column,
-  // [directions, width].
+  // Returns the scale or zero point of a quantized matrix for direction
+  // `number`. The operand has one number for the matrix, [directions], or one
+  // per column, [directions, width].
   Tensor Parameter(int index, const Dim& width, int number) {
     const std::string name = "input " + std::to_string(index);
     const Shape rest = c_.Input(index).rank() > 1 ? Shape{width} : Shape{};
@@ -168,7 +171,8 @@ class Layer {
     return d;
   }
 
-  // The functions below read and use the lengths of the sequences.
+  // The functions below read the operand sequence_lens and handle sequences
+  // that are shorter than the number of steps.
 
   void ReadLengths() {
     if (!c_.Input(kLengths) || !c_.ok()) return;
@@ -200,14 +204,14 @@ class Layer {
     return Gather(rows, row, 0);
   }
 
-  // The functions below build the loop over the steps.
+  // The functions below build the loop over the steps of a direction.
 
   // Returns the product with W of all steps, [steps, batch, gates * hidden].
   Tensor Project(const Direction& d) {
     const bool by_lengths = d.reverse && lengths_;
-    // Reversing by lengths is a gather, which needs memory for its rows. The
-    // rows are smaller before the product than after it, so the input is
-    // reversed first.
+    // A backward direction reverses the input or the product. If sequences have
+    // lengths, reversing is a gather that stores its result. The rows are
+    // smaller before the product, so in this case the input is reversed.
     const Capture same = [](Tensor x) { return x; };
     Tensor y = Multiplied(by_lengths ? Reversed(x_) : x_, d.weights, same,
                           "tbi,ig->tbg");
@@ -218,7 +222,8 @@ class Layer {
     return d.reverse && !by_lengths ? Reversed(y) : y;
   }
 
-  // Returns the states after the step, followed by the step's output.
+  // Computes a step: returns the states after it, followed by its output. A
+  // sequence that has ended keeps its states and has outputs of 0.
   States Step(const Cell& cell, const Capture& capture, Tensor iteration,
               Tensor input, const States& before) {
     States after = cell(capture, input, before);
@@ -247,8 +252,8 @@ class Layer {
     if (!c_.ok()) return std::nullopt;
     if (c_.WantsOutput(0) && d.reverse)
       results.back() = Reversed(results.back());
-    // The states of a sequence without steps are 0 in all engines, not the
-    // initial ones.
+    // A sequence of length 0 gets final states of 0, as in other engines,
+    // instead of the initial states.
     for (int s = 0; lengths_ && s < spec_.states; ++s) {
       const Tensor some = Less(lengths_.Like(0), Unsqueeze(lengths_, {1}));
       results[s] = Select(some, results[s], results[s].Like(0));

@@ -39,9 +39,9 @@ std::vector<Activation> ReadActivations(
 // the whole matrix or per column); the vector that it multiplies is then
 // quantized at run time.
 struct Matrix {
-  // The elements, [rows, gates * hidden]; i32 if the matrix is quantized.
+  // Elements of the matrix, [rows, gates * hidden]; i32 if it is quantized.
   Tensor values;
-  Tensor scale;  // Absent if the matrix is not quantized.
+  Tensor scale;  // Scale of a quantized matrix; absent otherwise.
 };
 
 // One direction of a layer: operands without their dim of directions, in the
@@ -51,7 +51,7 @@ struct Direction {
   Dim hidden;
   // The weights W, by which the input of the step is multiplied.
   Matrix weights;
-  // The weights R, by which the hidden state is multiplied.
+  // The recurrence weights R, by which the hidden state is multiplied.
   Matrix recurrence;
   // Bias of the product with W, [gates * hidden]; absent if there is none.
   Tensor input_bias;
@@ -59,12 +59,14 @@ struct Direction {
   Tensor recurrence_bias;
   // Peephole weights of an LSTM, [3 * hidden]; may be absent.
   Tensor peepholes;
-  std::vector<Tensor> initial;  // initial states, [batch, hidden]
+  // One tensor [batch, hidden] for each state of the cell.
+  std::vector<Tensor> initial;
   std::vector<Activation> activations;
 };
 
 using ops::Capture;
-// States are [batch, hidden]. The first one is the output of the step.
+// The states of a recurrent cell (h, and c for an LSTM), [batch, hidden] each.
+// The first one is also the output of the step.
 using ops::States;
 // Computes a step. input: [batch, gates * hidden], the step's product with W
 // plus its bias.
@@ -77,7 +79,8 @@ Tensor Multiply(Tensor x, const Matrix& matrix, const Capture& capture);
 struct LayerSpec {
   int gates = 0;
   int states = 0;
-  // Default activation functions of one direction.
+  // Names of the activation functions of a direction, if the node does not
+  // state any.
   std::vector<std::string> activations;
   // If true, the sum of the two biases (of W and of R) is added before the
   // loop; otherwise each step adds the bias of R.
@@ -87,7 +90,8 @@ struct LayerSpec {
   bool quantized = false;
 };
 
-// Makes the step function of a direction. The direction outlives that function.
+// Returns the function that computes a step of a direction. The function may
+// refer to `direction`, which lives longer.
 using MakeCell = std::function<Cell(const Direction& direction)>;
 
 void ImportRecurrentLayer(NodeContext& c, const LayerSpec& spec,

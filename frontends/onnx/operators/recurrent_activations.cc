@@ -13,8 +13,9 @@ using Function = Tensor (*)(Tensor x, double alpha, double beta);
 
 struct ActivationRow {
   std::string_view name;
-  // Defaults of the parameters alpha and beta, which are those of the operator
-  // of the same name. Nullopt for a parameter that the function does not have.
+  // Defaults of the function's parameters alpha and beta, which are those of
+  // the ONNX operator of the same name; nullopt if the function has no such
+  // parameter.
   std::optional<double> alpha, beta;
   Function function;
 };
@@ -39,8 +40,8 @@ constexpr ActivationRow kActivations[] = {
     {"Softplus", std::nullopt, std::nullopt, Plain<ops::Softplus>},
     {"Softsign", std::nullopt, std::nullopt, Plain<ops::Softsign>},
     {"Tanh", std::nullopt, std::nullopt, Plain<ops::Tanh>},
-    // This function returns x also for x = alpha, unlike the operator
-    // ThresholdedRelu, which returns 0.
+    // ThresholdedRelu as an activation returns x for x >= alpha; the operator
+    // of this name does so only for x > alpha.
     {"ThresholdedRelu", 1.0, std::nullopt, One<ops::ThresholdedReluInclusive>},
 };
 
@@ -62,8 +63,8 @@ const ActivationRow* FindActivation(NodeContext& c, std::string_view name) {
   return nullptr;
 }
 
-// The values of the attribute activation_alpha or activation_beta. The
-// functions that have the parameter use the values in order.
+// Distributes the values of the attribute activation_alpha or activation_beta:
+// each function that has the parameter takes the next value.
 class Parameters {
  public:
   explicit Parameters(std::optional<std::vector<double>> values)

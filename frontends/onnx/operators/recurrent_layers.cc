@@ -7,7 +7,8 @@
 namespace ember::onnx {
 namespace {
 
-// Returns the columns of some gates of a matrix that is not quantized.
+// Returns the columns of `count` gates, from number `gate` on, of a matrix that
+// is not quantized.
 Matrix Gates(const Matrix& matrix, int64_t gate, const Dim& hidden,
              int64_t count) {
   return {Gate(matrix.values, gate, hidden, count), Tensor()};
@@ -76,12 +77,14 @@ void ImportGru(NodeContext& c) {
                        linear ? LinearGruCell : GruCell);
 }
 
-// The gates have the order input, output, forget, cell.
+// The gates of an LSTM without peepholes. The columns of its weights are in the
+// order input, output, forget, cell.
 struct PlainLstmGates {
   Tensor input, output, forget;
 };
 
-// Computes all gates at once: without peepholes they depend on the sums only.
+// Computes the gates of an LSTM without peepholes by one application of the
+// activation, as they depend on `sums` (products plus biases) only.
 PlainLstmGates PlainGates(const Direction& d, Tensor sums, bool input_forget) {
   const Tensor gates =
       d.activations[0](Gate(sums, 0, d.hidden, input_forget ? 2 : 3));
@@ -104,8 +107,9 @@ Cell LstmCell(const Direction& d, bool input_forget) {
                        .activation = d.activations[2]},
                       before[1]);
     }
-    // The peephole of the output gate reads the new cell; the input and forget
-    // gates read the old cell.
+    // Computes a gate with a peephole: the weights times a cell. The input and
+    // forget gates read the cell before the step, the output gate the cell
+    // after it.
     const auto gate = [&](int64_t number, const Tensor& cell) {
       const Tensor weights = Gate(capture(d.peepholes), number, d.hidden);
       return d.activations[0](Gate(sums, number, d.hidden) + cell * weights);

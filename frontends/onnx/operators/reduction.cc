@@ -17,8 +17,8 @@ struct Reduction {
   std::vector<int64_t> axes;
   bool keep = true;
   bool no_operation = false;
-  // If the axes are known only at run time: the shape to which the result is
-  // reshaped.
+  // Set if the axes are known only at run time: the reduced tensor has its dims
+  // in another arrangement, and is reshaped to this shape.
   std::optional<Shape> result;
 
   Tensor Finish(Tensor y) const { return result ? Reshape(y, *result) : y; }
@@ -57,7 +57,8 @@ std::optional<Reduction> ReadReduction(NodeContext& c) {
     if (!ReadDynamicReduction(c, reduction)) return std::nullopt;
     return reduction;
   }
-  // If the list of axes has no elements, its contents need not be known.
+  // An operand `axes` of length 0 has no contents that would have to be known
+  // when compiling.
   const bool none = c.Input(1) && c.Input(1).shape() == Shape{Dim(0)};
   std::optional<std::vector<int64_t>> axes;
   if (!none) axes = c.IntegersFromAttributeOrInput("axes", 1);
@@ -94,8 +95,8 @@ void ImportFormula(NodeContext& c, const Formula& formula) {
   c.SetOutput(0, Cast(reduction->Finish(x), type));
 }
 
-// FloatingSqrt and FloatingLog compute integers in f64, because there is no
-// square root or logarithm of integers.
+// FloatingSqrt and FloatingLog also accept integers, which they compute in f64,
+// because Sqrt and Log of the graph accept only floats.
 Tensor FloatingSqrt(Tensor x) {
   return x.is_float() ? Sqrt(x) : Cast(Sqrt(Cast(x, DType::kF64)), x.dtype());
 }

@@ -21,7 +21,8 @@ using ops::ResizeAxes;
 using ops::ResizedAxis;
 using ops::ResizeSpec;
 
-// A larger scale is taken to be a mistake: sizes overflow soon.
+// Largest scale that is accepted. A larger one is taken for a mistake, as sizes
+// would soon overflow.
 constexpr double kLargestScale = 1e6;
 
 // Returns floor(in * scale), computed exactly from the scale's own bits: an f32
@@ -41,8 +42,9 @@ std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
                   std::to_string(extent));
     return std::nullopt;
   }
-  // An f32 scale of at least 2^-16 has an exponent of at most 40, so the
-  // product below holds for extents up to 2^39.
+  // The scale is made the fraction numerator / 2^exponent. An f32 of at least
+  // 2^-16 needs an exponent of at most 40, and a numerator below 2^24, so the
+  // product with extents up to 2^39 fits i64.
   int exponent = 0;
   double numerator = scale;
   for (; exponent <= 40 && numerator != std::floor(numerator); ++exponent)
@@ -75,7 +77,8 @@ bool SetScales(NodeContext& c, const std::vector<double>& scales,
   return true;
 }
 
-// "not_larger" and "not_smaller" scale all axes by the same factor.
+// Handles keep_aspect_ratio_policy "not_larger" and "not_smaller", for which
+// all axes get one scale: the smallest, or the largest if `larger`.
 bool KeepAspectRatio(NodeContext& c, bool larger,
                      std::vector<ResizedAxis>& axes) {
   std::optional<double> scale;
@@ -150,7 +153,7 @@ bool SetDynamicScales(NodeContext& c, int input,
                   " values, found " + scales.dim(0).ToString());
     return false;
   }
-  // The comparisons are false for NaN, too.
+  // A NaN among the scales is refused, too, as comparisons with it are false.
   const Tensor is_valid =
       And(Less(0, scales), LessEqual(scales, kLargestScale));
   const Tensor are_valid =
@@ -220,9 +223,9 @@ void ImportResize(NodeContext& c) {
   Tensor x = c.Input(0);
   ResizeSpec spec;
   spec.mode = c.String("mode", "nearest");
-  // Resize of opset 10 has the semantics of Upsample, and also makes images
-  // smaller. Its specification leaves open which element is nearest then; the
-  // other engines take the next one.
+  // Resize of opset 10 is like Upsample, but can also make images smaller. Its
+  // specification does not say which element is nearest then; ONNX's other
+  // engines use the rule "simple" (frontends/ops/resize.h).
   const bool old = c.opset() < 11;
   spec.coordinates = c.String("coordinate_transformation_mode",
                               old ? "asymmetric" : "half_pixel");

@@ -96,8 +96,9 @@ void ImportCrop(NodeContext& c) {
   c.SetOutput(0, x);
 }
 
-// Returns the shape: the attribute `shape`, the operand's shape, or the
-// operand's contents; followed by `extra_shape`.
+// Returns the shape of a constant-filling operator: the attribute `shape` if
+// there is no operand; the operand's contents if input_as_shape is set; else
+// the operand's shape. The attribute `extra_shape` is appended.
 std::optional<Shape> FillShape(NodeContext& c) {
   Shape shape;
   if (!c.Input(0)) {

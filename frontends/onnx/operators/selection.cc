@@ -92,7 +92,8 @@ void ImportCompress(NodeContext& c) {
 void ImportUnique(NodeContext& c) {
   Tensor x = c.Input(0);
   if (!c.ok()) return;
-  // Shape of one of the values (elements or slices) that are compared.
+  // Shape of each value that Unique compares: a slice along `axis`, or an
+  // element if there is no axis.
   Shape row;
   std::vector<int64_t> to_front;
   if (c.HasAttribute("axis")) {
@@ -111,7 +112,8 @@ void ImportUnique(NodeContext& c) {
   }
   const Dim count = c.builder().FreshSymbol();
   const bool strings = c.Input(0).carried_type() == TensorProto::STRING;
-  // Handles have no order, so strings are replaced by their ranks in the texts'
+  // Unique sorts its results, but the handles of strings are not in the order
+  // of the strings. So handles are replaced by the strings' ranks in sorted
   // order.
   Tensor keys = strings ? Apply("string_rank", {x}, {}) : x;
   std::vector<Tensor> results =

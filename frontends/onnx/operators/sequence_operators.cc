@@ -76,8 +76,8 @@ void ImportSequenceLength(NodeContext& c) {
   if (CheckSequence(c, 0)) c.SetOutput(0, SequenceLength(c.Input(0)));
 }
 
-// Concatenates the elements of a sequence in a loop, which appends one element
-// per iteration along a growing axis.
+// Concatenates a sequence whose number of elements depends on data: a loop
+// appends one element per iteration to its result.
 Tensor ConcatInLoop(NodeContext& c, Tensor sequence, int axis, bool new_axis) {
   const Tensor pair = AsPair(sequence, 0);
   const auto piece = [&](NodeContext& at, Tensor list, Tensor position) {
@@ -129,7 +129,8 @@ void ImportConcatFromSequence(NodeContext& c) {
   c.SetOutput(0, Concat(pieces, axis).Marked(value.carried_type));
 }
 
-// Returns the sizes of the parts if their number is known.
+// Returns the extents of the parts of SplitToSequence if their number is known
+// when compiling; else nullopt.
 std::optional<Shape> KnownParts(NodeContext& c, const Dim& extent) {
   if (!c.Input(1)) {
     if (!extent.is_constant() || extent.constant() > kMaxKnownElements)
@@ -158,8 +159,9 @@ std::optional<Shape> KnownParts(NodeContext& c, const Dim& extent) {
   return parts;
 }
 
-// Splits into parts of extent 1, whose number depends on data. The data of the
-// sequence is x with the axis in front, and only the table of dims is new.
+// Splits x into slices of extent 1 along an axis whose extent depends on data.
+// x with the axis moved to the front already is the sequence's data, so only
+// the table of dims is made.
 Tensor SplitToUnits(NodeContext& c, Tensor x, int axis, bool keep) {
   std::vector<int64_t> permutation = {axis};
   for (int i = 0; i < x.rank(); ++i) {

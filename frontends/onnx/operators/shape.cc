@@ -42,7 +42,8 @@ void ImportConstant(NodeContext& c) {
   c.SetOutput(0, value);
 }
 
-// Clamps a bound of Shape's slice. Negative bounds count from the end.
+// Clamps the attribute start or end of Shape, which selects a range of dims, to
+// 0 … rank. A negative bound counts from the end.
 int64_t ClampAxis(int64_t axis, int64_t rank) {
   return std::clamp<int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
 }
@@ -78,8 +79,8 @@ void ImportConstantOfShape(NodeContext& c) {
       0, Broadcast(Reshape(value, {}), *shape).Marked(value.carried_type()));
 }
 
-// Returns the number of elements of an integer range; symbolic if its bounds
-// are.
+// Returns the number of elements of a Range of integers. It is an expression of
+// symbols if start or limit is one.
 std::optional<Dim> RangeSize(NodeContext& c, const Dim& start, const Dim& limit,
                              const Dim& delta) {
   constexpr int64_t kFar = int64_t{1} << 62;
@@ -127,7 +128,8 @@ void ImportDynamicRange(NodeContext& c, DType type) {
   if (IsFloat(type)) {
     count = Cast(Maximum(Ceil(distance / delta), 0), DType::kI64);
   } else {
-    // The quotient distance / delta is rounded up, as -floor(-distance /
+    // The number of elements is distance / delta rounded up. Only a floor
+    // division exists for integers, so it is computed as -floor(-distance /
     // delta).
     count = Maximum(-Binary(Opcode::kFloorDivide, -distance, delta), 0);
   }

@@ -15,7 +15,8 @@
 namespace ember::onnx {
 namespace {
 
-// Swaps the axis with the last one, in a tensor without the complex dim.
+// Swaps the axis with the last one, for a tensor whose real or imaginary part
+// was selected, so that it has no dim of parts.
 Tensor SwapWithLast(Tensor x, int axis) {
   if (!x.HasDim(axis)) return x;
   std::vector<int64_t> permutation(x.rank());
@@ -24,7 +25,8 @@ Tensor SwapWithLast(Tensor x, int axis) {
   return Transpose(x, permutation);
 }
 
-// Cuts the axis to `length`, or fills it up with zeros.
+// Changes the extent of an axis to `length`: cuts off elements at its end, or
+// appends zeros.
 Tensor Resized(Tensor x, int axis, const Dim& length) {
   if (!x.HasDim(axis) || x.dim(axis) == length) return x;
   Shape high(x.rank(), Dim(0));
@@ -83,8 +85,8 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
       t.onesided ? FloorDivide(t.length, Dim(2)) + Dim(1) : t.length;
   const ops::Waves waves =
       ops::MakeWaves(c.builder(), t.length, bins, t.length, real.dtype());
-  // The angle is negative in the forward transform, and positive in the
-  // inverse.
+  // The forward transform multiplies by e^(-i angle), the inverse by e^(+i
+  // angle).
   Tensor sine = t.inverse ? waves.sine : -waves.sine;
   Tensor y_real = MatMul(real, waves.cosine);
   Tensor y_imaginary = MatMul(real, sine);
@@ -104,8 +106,8 @@ Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
               type);
 }
 
-// Returns the number of points of the transform (its length) for a signal or
-// spectrum with `extent` elements.
+// Returns the number of points of a transform whose operand (a signal, or a
+// spectrum for the inverse) has `extent` elements, if dft_length is not given.
 Dim NaturalLength(const Transform& t, const Dim& extent) {
   return t.inverse && t.onesided ? (extent - Dim(1)) * Dim(2) : extent;
 }
@@ -173,7 +175,8 @@ void ImportDft(NodeContext& c) {
   c.SetOutput(0, Dft(c, t, x));
 }
 
-// com.microsoft's transforms of real signals work along the last axis.
+// Fails unless a Rfft or Irfft of com.microsoft has the attributes of a plain
+// transform along the last axis.
 bool CheckRealTransform(NodeContext& c) {
   if (c.Integer("normalized", 0) == 0 && c.Integer("onesided", 1) == 1 &&
       c.Integer("signal_ndim", 1) == 1) {
@@ -201,7 +204,8 @@ void ImportIrfft(NodeContext& c) {
   c.SetOutput(0, Squeeze(y, {y.rank() - 1}));
 }
 
-// Cuts the signal into frames, [batch, frames, length, parts].
+// Cuts a signal [batch, samples, parts] into overlapping frames of `length`
+// samples, `step` samples apart: [batch, frames, length, parts].
 Tensor Frames(NodeContext& c, Tensor signal, const Dim& step,
               const Dim& length) {
   const Dim count = FloorDivide(signal.dim(1) - length, step) + Dim(1);
@@ -245,7 +249,7 @@ void ImportStft(NodeContext& c) {
   c.SetOutput(0, Dft(c, t, frames));
 }
 
-// Returns a scalar operand of MelWeightMatrix in f64.
+// Returns an operand of one element of MelWeightMatrix as an f64 scalar.
 Tensor WideScalar(NodeContext& c, int input) {
   return Reshape(Cast(c.Input(input), DType::kF64), {});
 }
@@ -282,7 +286,8 @@ void ImportMelWeightMatrix(NodeContext& c) {
       IotaVector(c.builder(), FloorDivide(length->front(), Dim(2)) + Dim(1),
                  DType::kF64),
       0, 2);
-  // A side of a triangle that has no width has weight only at the middle bin.
+  // If the left side of a triangle has no width, dividing by the width would
+  // give NaN. Its weight is then 1 at the middle bin.
   Tensor flat = Equal(start, center);
   Tensor rising =
       Select(flat, start.Like(1),

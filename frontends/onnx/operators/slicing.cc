@@ -17,11 +17,12 @@
 namespace ember::onnx {
 namespace {
 
-// Returns the sizes of the parts of a Split: the given sizes, or equal sizes,
+// Returns the extents of the parts of a Split: the given ones, or equal ones,
 // of which the last may be smaller.
 std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
   if (c.Input(1)) {
-    // There is one size per output, so an open number of sizes is known, too.
+    // The operand `split` may have an open length. The length is the node's
+    // number of outputs, which is known.
     Tensor sizes = c.Input(1);
     if (sizes.rank() == 1) sizes = WithDim(sizes, 0, Dim(c.output_count()));
     return c.Sizes(sizes, "split (input 1)");
@@ -42,8 +43,8 @@ std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
   return sizes;
 }
 
-// Makes sizes that do not add up to the extent an error: of the import if that
-// is known, else of the run.
+// Checks that the sizes of a Split add up to the extent of the axis. A wrong
+// sum fails the import if it is known when compiling, else the run.
 void CheckSum(NodeContext& c, const Shape& sizes, const Dim& extent) {
   Dim sum(0);
   for (const Dim& size : sizes) sum = sum + size;
@@ -71,8 +72,8 @@ void ImportSplit(NodeContext& c) {
   }
 }
 
-// Returns a slice that runs backward from the place `start` to the one after
-// `end`. A start before the axis means its first element.
+// Returns the range of a slice with a negative step: from position `start` down
+// to the one after `end`. A start before the axis means element 0.
 ops::SliceRange BackwardSlice(const Dim& start, const Dim& end, int64_t step,
                               const Dim& extent) {
   const Dim first = LargerOf(ops::ClampedBound(start, extent, /*shift=*/1),
@@ -96,14 +97,14 @@ struct SliceOperands {
   std::vector<int64_t> steps;
 };
 
-// Returns the error for an attribute that the node must have.
+// Returns the message of the error that an attribute is missing.
 std::string Missing(std::string_view attribute) {
   return "attribute '" + std::string(attribute) + "' is missing";
 }
 
-// True if starts and ends are operands. They are attributes before opset 10.
-// Some models state another opset than the one whose form they have, so the
-// form that is present counts.
+// True if the starts and ends of a Slice are operands (opset 10 and later),
+// false if they are attributes. Some models state a wrong opset, so the form
+// that is present decides.
 bool HasSliceOperands(NodeContext& c) {
   const bool has_operand = static_cast<bool>(c.Input(1));
   if (has_operand != c.HasAttribute("starts")) return has_operand;
@@ -165,7 +166,8 @@ void ImportDynamicSlice(NodeContext& c) {
   std::optional<int64_t> count = c.Input(1).dim(0).AsConstant();
   if (c.Input(3)) {
     axes = c.ConstantIntegers(3, "axes").value_or(axes);
-    // If the number of starts depends on data, it is the number of axes.
+    // Each axis has one start, so a number of starts that depends on data is
+    // known from the number of axes.
     if (!count) count = static_cast<int64_t>(axes.size());
   } else if (count) {
     if (*count > x.rank()) {
@@ -189,7 +191,7 @@ void ImportDynamicSlice(NodeContext& c) {
   axes = c.DistinctAxes(axes, x.rank());
   if (!c.ok()) return;
   Shape extents;
-  // For each axis: 1 if the step is negative, else 0.
+  // An entry for each axis: 1 if its step is negative, else 0.
   std::vector<int64_t> backward;
   std::vector<int64_t> lengths;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -207,8 +209,8 @@ void ImportDynamicSlice(NodeContext& c) {
     Tensor bound = Cast(c.Input(input), DType::kI64);
     if (bound.dim(0) != Dim(*count))
       bound = Apply("assume", {bound}, {{"shape", Shape{Dim(*count)}}});
-    // The bound is clamped first, as bound + extent would wrap for the smallest
-    // integers.
+    // A negative bound counts from the end, so the extent is added. It is
+    // clamped before, as the sum would wrap for the smallest integers.
     bound =
         Select(Less(bound, 0), Maximum(bound, -extent - 1.0) + extent, bound);
     return Minimum(Maximum(bound, low), extent - back);
@@ -240,8 +242,8 @@ void ImportSliceByData(NodeContext& c) {
   const int rank = x.rank();
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1, 1) || !c.CheckRank(2, 1, 1))
     return;
-  // If the number of starts is open, it is taken from any other operand that
-  // has a known length.
+  // starts, ends, axes and steps have the same length. If that of `starts` is
+  // open, it is taken from an operand of known length.
   Dim count = c.Input(1).dim(0);
   for (const int input : {2, 3, 4}) {
     if (!count.is_constant() && c.Input(input) && c.Input(input).rank() == 1)
@@ -266,8 +268,8 @@ void ImportSliceByData(NodeContext& c) {
   };
   const Tensor zero = c.Scalar(0, DType::kI64);
   const Tensor one = c.Scalar(1, DType::kI64);
-  // A step that is larger than any extent selects only the first element, so
-  // steps are clamped to this number.
+  // Steps are clamped to kFar, which is larger than any extent: such a step
+  // selects only the first element anyway.
   constexpr double kFar = static_cast<double>(int64_t{1} << 40);
   Tensor step = one;
   if (c.Input(4)) {
@@ -282,8 +284,8 @@ void ImportSliceByData(NodeContext& c) {
   const Tensor back = Cast(Less(step, 0), DType::kI64);
   const auto clamped = [&](int input, Tensor otherwise, Tensor low) {
     Tensor bound = spread(operand(input), otherwise);
-    // The bound is clamped first, as bound + extent would wrap for the smallest
-    // integers.
+    // A negative bound counts from the end, so the extent is added. It is
+    // clamped before, as the sum would wrap for the smallest integers.
     bound =
         Select(Less(bound, 0), Maximum(bound, -extent - 1.0) + extent, bound);
     return Minimum(Maximum(bound, low), extent - back);
@@ -323,8 +325,8 @@ void ImportSlice(NodeContext& c) {
   std::vector<int64_t> steps(x.rank(), 1);
   for (size_t i = 0; i < slice->axes.size(); ++i) {
     const int64_t axis = slice->axes[i];
-    // A step that is larger than any extent selects only the first element, so
-    // steps are clamped to this number.
+    // Steps are clamped to kFar, which is larger than any extent: such a step
+    // selects only the first element anyway.
     const int64_t far = int64_t{1} << 40;
     const int64_t step = std::clamp(slice->steps[i], -far, far);
     if (step == 0) return c.FailInvalid("steps: expected values other than 0");
@@ -337,13 +339,15 @@ void ImportSlice(NodeContext& c) {
   c.SetOutput(0, Slice(x, starts, std::move(steps), sizes));
 }
 
-// Reads pads as low and high of every dim: an attribute before opset 11, then
-// an operand, with axes since opset 18. An operand counts at any opset.
+// Reads the pads of a Pad as two numbers, low and high, for each dim. They are
+// an attribute before opset 11, then operand 1, which may be for some axes only
+// since opset 18. An operand is read at any opset.
 std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   std::optional<Shape> pads;
   if (c.Input(1) || c.opset() >= 11) {
     if (!c.CheckRank(1, 1, 2)) return std::nullopt;
-    // The operand of com.microsoft's operator may begin with a dim of 1.
+    // com.microsoft's Pad allows the pads to be [1, 2 * rank]; the dim of 1 is
+    // dropped.
     Tensor operand = c.Input(1);
     if (operand.rank() == 2) operand = Squeeze(operand, {0});
     pads = c.SignedSizesOf(operand, "pads (input 1)");
@@ -376,7 +380,8 @@ std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   return std::pair(low, high);
 }
 
-// Returns the default value of the padding, of the type of x.
+// Returns the value with which x is padded if the model gives none: 0, or ""
+// for strings.
 Tensor ZeroLike(NodeContext& c, Tensor x) {
   return x.carried_type() == TensorProto::STRING ? c.StringScalar("")
                                                  : x.Like(0);
@@ -390,7 +395,9 @@ Tensor PadWithElements(NodeContext& c, Tensor x, Shape low, Shape high,
   Shape cut_high = high;
   bool is_cut = false;
   for (size_t i = 0; i < low.size(); ++i) {
-    // The bounds of these expressions say that a cut never enlarges x.
+    // A pad that is only known at run time may be a cut. It is written with a
+    // maximum, so that the bounds of the expression show that a cut never
+    // enlarges x.
     cut_low[i] = Dim(0) - LargerOf(Dim(0) - low[i], Dim(0));
     cut_high[i] = Dim(0) - LargerOf(Dim(0) - high[i], Dim(0));
     low[i] = LargerOf(low[i], Dim(0));
@@ -428,8 +435,8 @@ void ImportCenterCropPad(NodeContext& c) {
   Shape high(x.rank(), Dim(0));
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dim change = (*target)[i] - x.dim(axes[i]);
-    // Half of the cropped or added elements are before the data. The half is
-    // rounded toward 0 for cropping and for padding.
+    // The elements are cropped or added half before and half after the data.
+    // For an odd number, the part before the data is the smaller one.
     const Dim grown = LargerOf(change, Dim(0));
     const Dim cut = LargerOf(Dim(0) - change, Dim(0));
     low[axes[i]] = FloorDivide(grown, Dim(2)) - FloorDivide(cut, Dim(2));
@@ -448,8 +455,8 @@ constexpr OperatorRow kRows[] = {
      .import = ImportPad,
      .domain = "com.microsoft",
      .as_opset = 13},
-    // DynamicSlice is an experimental operator from the time before Slice had
-    // operands.
+    // DynamicSlice is an experimental operator: the form of Slice with
+    // operands, from before opset 10. It follows the rules of Slice 10.
     {"DynamicSlice", 1, 3, 4, ImportSlice, "", Moves({0}), 10},
     {"Slice", 1, 1, 5, ImportSlice, "", Moves({0})},
     {"Split", 1, 1, 2, ImportSplit, "", Moves({0})},

@@ -27,8 +27,8 @@ Tensor Marked(Tensor x) { return x.Marked(TensorProto::STRING); }
 void ImportStringConcat(NodeContext& c) {
   if (!CheckStrings(c)) return;
   const Tensor a = c.Input(0), b = c.Input(1);
-  // The shape of the result is that of any elementwise operator: handles of
-  // strings broadcast like numbers.
+  // Strings are handles in the graph, which broadcast like numbers, so the
+  // shape of an elementwise comparison is that of the result.
   const Shape shape = Equal(a, b).shape();
   if (!c.ok()) return;
   c.SetOutput(0, Marked(Apply("string_concat",

@@ -16,16 +16,17 @@ namespace {
 struct NgramPool {
   struct Length {
     int64_t length = 0;
-    // The items of all n-grams of this length, one n-gram after the other.
+    // All n-grams of this length, one after the other: each is `length` items
+    // (numbers, or handles of strings).
     std::vector<int64_t> items;
     int64_t count() const {
       return static_cast<int64_t>(items.size()) / length;
     }
   };
   std::vector<Length> lengths;  // 1, 2, …
-  // Index of the column of the result for each n-gram.
+  // For each n-gram of the pool, the column of the result that holds its count.
   std::vector<int64_t> columns;
-  // Weight of each n-gram; if empty, all weights are 1.
+  // For each n-gram of the pool, the factor of its count; if empty, all are 1.
   std::vector<float> weights;
   int64_t shortest = 0;
   int64_t longest = 0;
@@ -122,8 +123,9 @@ std::optional<NgramPool> ReadPool(NodeContext& c) {
   return pool;
 }
 
-// Counts the n-grams in x [sequences, items], with items `step` apart:
-// [sequences, n-grams]. It needs a comparison per item of the n-gram.
+// Returns how often each n-gram of one length occurs in x [sequences, items],
+// if the items of an occurrence are `step` apart: [sequences, n-grams]. It
+// compares once per item of the n-gram.
 Tensor CountNgrams(NodeContext& c, Tensor x, const NgramPool::Length& length,
                    int64_t step) {
   const Dim& items = x.dim(1);
@@ -154,7 +156,8 @@ Tensor CountAll(NodeContext& c, Tensor x, const NgramPool& pool) {
     Tensor sum =
         Broadcast(c.Scalar(0, DType::kF32), {x.dim(0), Dim(length.count())});
     if (length.length >= pool.shortest && length.length <= pool.longest) {
-      // Single items have no gaps, so there is nothing to skip.
+      // The attribute max_skip_count allows gaps between the items of an
+      // n-gram. An n-gram of one item has none, so it is counted once.
       const int64_t steps = length.length == 1 ? 1 : pool.skips + 1;
       for (int64_t step = 1; step <= steps; ++step) {
         const Dim room = x.dim(1) - Dim((length.length - 1) * step);

@@ -17,7 +17,8 @@ namespace {
 
 constexpr char kDomain[] = "ai.onnx.preview.training";
 
-// Updates one tensor: returns its new value, followed by its new states.
+// The update rule of an optimizer for one tensor x with gradient g and its
+// states. Returns the new x, followed by the new states.
 using Update =
     std::function<std::vector<Tensor>(Tensor x, Tensor g, const Tensor* state)>;
 
@@ -39,7 +40,8 @@ void UpdateAll(NodeContext& c, int states, const Update& update) {
     Tensor operands[4];
     for (int kind = 0; kind < kinds; ++kind)
       operands[kind] = c.Input(2 + kind * count + i);
-    // Adds the gradient of the regularization norm_coefficient / 2 |x|².
+    // The regularization norm_coefficient / 2 |x|² is part of the loss, so its
+    // gradient is added to the given one.
     Tensor gradient =
         operands[0] * c.Float("norm_coefficient", 0) + operands[1];
     const std::vector<Tensor> results =

@@ -19,17 +19,19 @@ namespace ember::onnx {
 using ops::kMaxWindow;
 using ops::Window;
 
-// Reads the window for spatial extents `spatial` and a kernel. Resolves pads,
-// auto_pad (for symbolic extents too) and ceil_mode. Fails and returns nullopt
-// on invalid attributes.
+// Reads a window from the node's attributes, for a kernel of these extents that
+// moves over spatial dims of extents `spatial`. The padding is resolved from
+// pads, auto_pad (for symbolic extents too) and ceil_mode. Fails and returns
+// nullopt on invalid attributes.
 std::optional<Window> ReadWindow(NodeContext& c, std::vector<int64_t> kernel,
                                  const Shape& spatial);
 
-// Reads kernel, strides and dilations only; the padding stays 0.
+// Reads a window without its padding, which stays 0: kernel, strides and
+// dilations.
 std::optional<Window> ReadWindowExtents(NodeContext& c,
                                         std::vector<int64_t> kernel, int rank);
-// Reads the pads attribute as low and high; fails and returns false if it has
-// the wrong length.
+// Reads the attribute pads into the window's padding before (low) and after
+// (high) each dim. Fails and returns false if it has the wrong length.
 bool ReadPads(NodeContext& c, Window& window);
 
 }  // namespace ember::onnx

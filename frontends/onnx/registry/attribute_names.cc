@@ -10,15 +10,17 @@ namespace {
 
 constexpr std::string_view kMl = "ai.onnx.ml";
 
-// The last opsets whose attributes the table has.
+// The newest opsets that kAttributes covers, of the default domain and of
+// ai.onnx.ml.
 constexpr int kLastOpset = 28;
 constexpr int kLastMlOpset = 5;
 
 struct AttributeRow {
   std::string_view domain;
   std::string_view name;
-  // Each opset that changed the names, with the names from then on. A node must
-  // have those that end with '!'.
+  // The attribute names by opset: "OPSET: NAMES", for each opset that changed
+  // them; they hold until the next one. A node must have the attributes whose
+  // names end with '!'.
   std::string_view names;
 };
 
@@ -354,7 +356,8 @@ struct Names {
   std::set<std::string_view> required;
 };
 
-// Returns the names at an opset; nullopt if the operator is of a later one.
+// Returns the attribute names that an operator has at an opset; nullopt if the
+// operator is only defined from a later opset on.
 std::optional<Names> NamesAt(const AttributeRow& row, int opset) {
   std::optional<Names> names;
   std::string_view rest = row.names;

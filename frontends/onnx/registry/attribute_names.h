@@ -17,11 +17,11 @@
 namespace ember::onnx {
 
 // Fails if the node has an attribute that its operator does not have at this
-// opset, unless the importer has `read` it. A misspelt attribute would
-// otherwise leave the default in force without a word. Also fails if an
+// opset, unless the importer has `read` it. Without this check, a misspelt
+// attribute would be ignored silently, and its default used. Also fails if an
 // attribute is missing that the operator must have. Names that begin with "__"
 // are internal ones of tools, which the specification allows. Operators that
-// the specification does not define have any attributes.
+// the specification does not define are not checked.
 Status CheckAttributeNames(const NodeProto& node, std::string_view domain,
                            int opset,
                            const std::set<std::string, std::less<>>& read);

@@ -9,12 +9,12 @@
 
 namespace ember::onnx {
 
-// Returns null if there is no such operator at this opset. "ai.onnx" is the
-// default domain "".
+// Returns the row of an operator that is valid at this opset; null if there is
+// none. The domain "ai.onnx" is the default domain "".
 const OperatorRow* FindOperator(std::string_view domain, std::string_view name,
                                 int opset);
 
-// Returns all rows, family by family.
+// Returns the rows of all operators; those of a family are adjacent.
 std::span<const OperatorRow> OperatorTable();
 
 }  // namespace ember::onnx

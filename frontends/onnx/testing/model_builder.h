@@ -20,7 +20,8 @@
 
 namespace ember::onnx {
 
-// An extent, or the name of an open dim; "" for an open dim without a name.
+// A dim of a test model: its extent, or the name of an open dim; "" for an open
+// dim without a name.
 using TestDim = std::variant<int64_t, std::string>;
 
 struct TestAttribute {

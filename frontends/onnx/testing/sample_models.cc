@@ -220,7 +220,8 @@ ModelBuilder Function() {
   return m;
 }
 
-// The model's weights are 16 bytes of weights.bin.
+// Returns a model y = x + w whose weight w is external data: 16 bytes at offset
+// 64 of weights.bin.
 ModelBuilder External() {
   ModelBuilder m(17);
   m.Input("x", {"N", 4});

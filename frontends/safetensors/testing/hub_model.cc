@@ -17,8 +17,9 @@ struct NamePair {
   std::string_view gguf, hub;
 };
 
-// The hub's names, written down apart from the importer's table. '%' is the
-// number of the layer.
+// GGUF names and Hugging Face's names of tensors. The importer's table is not
+// used here, so that the test finds mistakes in it. '%' is the number of the
+// layer.
 constexpr NamePair kLlamaNames[] = {
     {"token_embd", "model.embed_tokens"},
     {"output_norm", "model.norm"},
@@ -201,8 +202,8 @@ struct HubConfig {
   std::string_view name, hf_class, text;
 };
 
-// The texts contain what config.json has besides the numbers that all of these
-// models share.
+// `text`: the entries of config.json in which the model differs from the sample
+// models' common ones.
 constexpr HubConfig kConfigs[] = {
     {"qwen2", "Qwen2ForCausalLM", R"("rope_theta": 1000000.0)"},
     {"qwen3", "Qwen3ForCausalLM", R"("rope_theta": 1000000.0, "head_dim": 8)"},
@@ -285,7 +286,8 @@ std::string WriteSafetensors(const std::map<std::string, HubTensor>& tensors) {
               std::to_string(data.size()) + "]}";
   }
   header += "}";
-  // Data begins at a multiple of 8 bytes.
+  // Spaces extend the header so that the tensors' data begin at a multiple of 8
+  // bytes.
   header.resize((header.size() + 7) / 8 * 8, ' ');
   return gguf::LittleEndian(header.size(), 8) + header + data;
 }

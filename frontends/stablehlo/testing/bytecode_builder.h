@@ -48,7 +48,8 @@ class BytecodeBuilder {
                         const std::vector<int>& result_types,
                         const std::vector<int>& operands,
                         const std::vector<std::string>& regions = {});
-  // `values`: the number of values that are defined in the region.
+  // Returns the encoding of a region. `values`: number of values that the
+  // region defines.
   static std::string Region(const std::vector<int>& arguments, int values,
                             const std::vector<std::string>& operations);
   // Returns a file whose module has one function with this region.

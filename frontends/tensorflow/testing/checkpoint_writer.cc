@@ -44,7 +44,8 @@ std::string MakeBlock(const Entries& entries) {
     block += key.substr(shared) + value;
     before = key;
   }
-  // Writes the restart points of the block: only one, at the beginning.
+  // Appends the block's list of restart points: one, at offset 0, and their
+  // number.
   AddLittle<uint32_t>(block, 0);
   AddLittle<uint32_t>(block, 1);
   return block;

@@ -60,8 +60,8 @@ class GraphMaker {
             const std::vector<std::string>& inputs,
             const std::vector<TestAttribute>& attributes = {});
   void Add(const NodeDef& node) { *graph_.add_node() = node; }
-  // Arguments and results may have any type. `results`: maps names to
-  // "node:result:0".
+  // Adds a function whose arguments and results may have any type. `results`:
+  // maps the name of each result to a value, such as "node:result:0".
   void Function(const std::string& name,
                 const std::vector<std::string>& arguments,
                 const std::vector<NodeDef>& nodes,

@@ -8,8 +8,8 @@
 namespace ember::torch_export {
 namespace {
 
-// The JSON is composed from text, so that the names of the schema are in one
-// place of the tests.
+// The helpers below compose JSON as text, so that only this file of the tests
+// knows the names of the schema.
 std::string Quoted(const std::string& text) {
   return nlohmann::json(text).dump();
 }
@@ -38,7 +38,7 @@ bool IsNumber(const std::string& text) {
   return text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// Returns the schema's number (ScalarType) of a type.
+// Returns the number by which the schema (its enum ScalarType) denotes a type.
 int SchemaType(DType dtype) {
   switch (dtype) {
     case DType::kU8:
@@ -390,8 +390,9 @@ std::string ProgramBuilder::ArchiveOf(const std::string& program_json) const {
   return zip.Finish();
 }
 
-// Returns the instructions of a tensor that has Python attributes. PyTorch
-// pickles a parameter with attributes in another way than other tensors.
+// Wraps the pickle instructions of a tensor so that it has a Python attribute.
+// PyTorch uses one function for parameters with attributes, and another one for
+// other tensors.
 static std::string WithAttributes(const std::string& tensor,
                                   bool is_parameter) {
   const std::string attributes =
@@ -431,8 +432,8 @@ std::string ProgramBuilder::SavedDict(bool constants,
     }
     const std::string tensor = torchscript::PickleTensor(
         key, stored.dtype, stored.dims, strides, stored.offset);
-    // In the pickle, a parameter is wrapped in a call that marks it as a
-    // parameter.
+    // PyTorch pickles a parameter as a call around the tensor,
+    // _rebuild_parameter.
     items += torchscript::PickleText(stored.name);
     if (with_attributes) {
       items += WithAttributes(tensor, count % 2 == 0);

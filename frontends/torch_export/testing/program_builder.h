@@ -23,7 +23,7 @@
 
 namespace ember::torch_export {
 
-// An argument of a node, as JSON.
+// An argument that a test gives to a node, as JSON.
 struct Given {
   std::string json;
   std::string name;  // If not empty, the argument is passed by this name.
@@ -85,7 +85,7 @@ class ProgramBuilder : public GraphText {
   void Input(const std::string& name, DType dtype,
              const std::vector<std::string>& extents);
   void SymInput(const std::string& name);
-  // Adds an argument whose value was fixed when the program was exported.
+  // Adds an input of the graph whose value was fixed during the export.
   void Constant(const std::string& name, int64_t value);
   void Parameter(const std::string& name, const std::string& parameter,
                  DType dtype, const std::vector<int64_t>& dims,
@@ -96,9 +96,8 @@ class ProgramBuilder : public GraphText {
   void TensorConstant(const std::string& name, const std::string& constant,
                       DType dtype, const std::vector<int64_t>& dims,
                       const std::vector<uint8_t>& bytes);
-  // Makes the tensor that was added last a view of the storage of an earlier
-  // parameter, buffer or constant: its bytes are those from the element
-  // `offset` on.
+  // Makes the tensor that was added last a view: its elements are those of the
+  // storage of the earlier tensor `of`, from index `offset` on.
   void ShareStorage(const std::string& of, int64_t offset);
   void Output(const std::string& name);
   void SymOutput(const std::string& name);
@@ -109,18 +108,19 @@ class ProgramBuilder : public GraphText {
   void Version(int64_t major, int64_t minor);
   // Sets the description (treespec) of the structure of the results.
   void Arranged(const std::string& out_spec);
-  // Adds the tensors of another program, so that the archive can hold either
-  // program.
+  // Adds the tensors of another program, so that an archive of these tensors
+  // fits both programs.
   void AddTensorsOf(const ProgramBuilder& other);
 
   std::string ProgramJson() const;
-  // Archive has the layout of PyTorch 2.8. OldArchive has that of 2.3, which
-  // does not state which arguments are passed by name.
+  // Archive returns an archive in the layout of PyTorch 2.8, OldArchive one in
+  // that of 2.3, which does not state which arguments are passed by name.
   std::string Archive() const { return ArchiveOf(ProgramJson()); }
-  // Returns an archive of another program that has the same tensors.
+  // Returns an archive with this program's tensors and the given JSON of a
+  // program.
   std::string ArchiveOf(const std::string& program_json) const;
-  // `with_attributes`: the tensors have Python attributes, as those of a module
-  // that torch.compile has seen.
+  // `with_attributes`: the tensors have Python attributes, as torch.compile
+  // adds them to those of a module.
   std::string OldArchive(bool with_attributes = false) const;
 
  private:
@@ -130,8 +130,8 @@ class ProgramBuilder : public GraphText {
     std::vector<int64_t> dims;
     std::vector<uint8_t> bytes;
     bool is_constant;
-    // Name of the tensor whose storage this one shares, if it has none itself,
-    // and the index of its first element there.
+    // If not empty: name of the earlier tensor whose storage this one shares.
+    // `offset` is then the index of its first element there.
     std::string shares = {};
     int64_t offset = 0;
   };

@@ -20,7 +20,7 @@
 
 namespace ember::torchscript {
 
-// These functions return instructions of a pickle, as the bytes of a string.
+// Return instructions of a pickle that push a value, as the bytes of a string.
 std::string PickleText(std::string_view text);
 std::string PickleInteger(int64_t value);
 std::string PickleFloat(double value);
@@ -34,7 +34,8 @@ class ArchiveBuilder {
   // "__torch__.sub".
   void Code(const std::string& text, const std::string& module = "__torch__");
 
-  // These functions add attributes to the object that was begun last.
+  // Tensor and the following functions add an attribute to the object that was
+  // begun last, at first the module.
   void Tensor(const std::string& name, DType dtype,
               const std::vector<int64_t>& dims,
               const std::vector<uint8_t>& bytes);
@@ -52,8 +53,8 @@ class ArchiveBuilder {
   void Begin(const std::string& name, const std::string& class_name);
   void End();
 
-  // Adds a constant of the code. The first one is CONSTANTS.c0, the next
-  // CONSTANTS.c1, and so on.
+  // Adds a constant tensor of the code. The code refers to the first one as
+  // CONSTANTS.c0, to the next one as CONSTANTS.c1, and so on.
   void Constant(DType dtype, const std::vector<int64_t>& dims,
                 const std::vector<uint8_t>& bytes);
   // Adds an input with which forward was traced.

@@ -17,7 +17,7 @@ std::vector<uint8_t> Floats(const std::vector<float>& values) {
 constexpr std::string_view kNames[] = {"layers", "branch", "loop", "counter",
                                        "first",  "views",  "texts"};
 
-// A model that computes y = relu(x W^T + b) in a submodule.
+// Adds a model that computes y = relu(x W^T + b) in a submodule `fc`.
 void AddLayers(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   __parameters__ = []
@@ -102,8 +102,8 @@ void AddCounter(ArchiveBuilder& archive) {
   archive.Integer("count", 0);
 }
 
-// A model that keeps the x of the last call, which is None before the first
-// call.
+// Adds a model with state that changes its type: the x of the last call, which
+// is None before the first call.
 void AddFirst(ArchiveBuilder& archive) {
   archive.Code(R"(class Net(Module):
   last : Optional[Tensor]

@@ -1,5 +1,5 @@
-// Computes the buffers of a call of a nest for given parameters: the layout of
-// its image (vm/runtime/kernels/layout.h), for code that has a nest.
+// Computes the sizes and offsets of a nest's buffers for given parameters: the
+// layout of its image (vm/runtime/kernels/layout.h), for code that has a nest.
 //
 //   NestHeader header(nest);
 //   EMBER_ASSIGN_OR_RETURN(NestLayout layout, header.LayoutFor(parameters));

@@ -1,5 +1,5 @@
-// Runs a dispatch in each possible way through one function, for tests that
-// compare them.
+// Runs a dispatch through one function on each executor (tier 0, kernels of the
+// CPU and of devices), for tests that compare them.
 #ifndef EMBER_JIT_KERNEL_TESTING_DISPATCH_EXECUTORS_H_
 #define EMBER_JIT_KERNEL_TESTING_DISPATCH_EXECUTORS_H_
 
@@ -15,7 +15,8 @@ namespace ember::jit {
 struct DispatchExecutor {
   const char* name;
   int tier = 0;
-  const char* device = nullptr;  // name of the device; null: the CPU
+  // Name of the device that runs the kernels; null: the CPU.
+  const char* device = nullptr;
 };
 
 inline constexpr DispatchExecutor kDispatchExecutors[] = {
@@ -26,7 +27,7 @@ inline constexpr DispatchExecutor kDispatchExecutors[] = {
     {"Vulkan, tier 2", 2, "vulkan"},
     {"CUDA, tier 2", 2, "cuda-emulated"}};
 
-// Returns the executors whose devices this machine has.
+// Returns the executors that this machine has devices for.
 std::vector<DispatchExecutor> DispatchExecutorsHere();
 
 // Runs the dispatch under default schedules, in one thread. sizes: bytes of

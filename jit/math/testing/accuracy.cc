@@ -14,7 +14,8 @@ Expansion::Expansion(Opcode opcode, DType type,
   const bool is_binary = tensor::RegisterOperandCount(opcode) == 2;
   std::vector<NodeId> operands;
   for (uint32_t i = 0; i < 2; ++i) {
-    // A load represents an operand whose value is not known.
+    // Each operand is a load, because the value of a load is not known when the
+    // expression is built.
     const NodeId unknown = pool_.Intern(Opcode::kLoad, type, {}, 0, 1, i);
     position_of_.resize(unknown + 1);
     position_of_[unknown] = steps_.size();
@@ -38,8 +39,8 @@ size_t Expansion::Flatten(NodeId id) {
   for (size_t i = 0; i < node.operands.size(); ++i)
     step.operands[i] = Flatten(node.operands[i]);
   if (!node.operands.empty()) {
-    // The operand type of a Select is that of its values, not of its condition,
-    // which is a bool.
+    // The step's operand type is that of the first operand, except for Select:
+    // its first operand is the condition, which is a bool.
     step.operand_type =
         pool_[node.operands[node.opcode == Opcode::kSelect ? 1 : 0]].type;
   }

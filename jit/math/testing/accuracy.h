@@ -22,15 +22,15 @@ namespace ember::jit {
 
 class Expansion {
  public:
-  // Expands the instruction. If `constant` is given (as bits), it is the second
-  // operand.
+  // Expands the instruction for unknown operands. If `constant` is given, the
+  // second operand is the constant with these bits.
   Expansion(tensor::Opcode opcode, DType type,
             std::optional<uint64_t> constant = std::nullopt);
 
   uint64_t Evaluate(uint64_t a, uint64_t b = 0);
 
-  // Number of instructions, without constants and bitcasts, which cost little
-  // or nothing.
+  // Returns the number of instructions of the expansion. Constants and bitcasts
+  // are not counted, because they cost little or nothing.
   int instruction_count() const;
   // True if an operand or the result of an instruction has the type.
   bool Uses(DType type) const;
@@ -48,17 +48,18 @@ class Expansion {
 
   tensor::ExpressionPool pool_;
   std::vector<Step> steps_;
-  size_t root_ = 0;  // number of the step that is the result
-  // for each node of the pool, the number of its step
+  size_t root_ = 0;  // index in steps_ of the step that computes the result
+  // for each node of the pool, the index of its step in steps_
   std::vector<std::optional<size_t>> position_of_;
-  // Results of the steps. The results of steps that are constants are set at
-  // the beginning.
+  // Result of each step. For constants it is set by Flatten, for other steps by
+  // Evaluate.
   std::vector<uint64_t> values_;
 };
 
-// Returns the error in units of the last place that T has at the true value.
-// For zeros, infinities and NaN it is 0 or infinite. An infinite result counts
-// as the first power of 2 that T cannot represent.
+// Returns the error of `result` in units of the last place of T at the expected
+// value. If either value is infinite or NaN, or both are 0, the error is 0 or
+// infinite. An infinite result counts as the smallest power of 2 that T cannot
+// represent.
 template <typename T, typename Wide>
 double UlpError(T result, Wide expected) {
   using Limits = std::numeric_limits<T>;

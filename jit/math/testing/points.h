@@ -15,7 +15,7 @@
 
 namespace ember::jit {
 
-// --- The bits of floats. ---
+// --- the bits of floats ---
 
 template <typename T>
 struct Traits;
@@ -78,7 +78,7 @@ std::vector<T> SpecialValues() {
   return values;
 }
 
-// Adds `value` and its neighbours, with both signs.
+// Adds `value` and the floats next to it, each with both signs.
 template <typename T>
 void AddNeighbours(double value, std::vector<T>& points) {
   T x = static_cast<T>(value);
@@ -89,8 +89,8 @@ void AddNeighbours(double value, std::vector<T>& points) {
   }
 }
 
-// Returns points with all exponents, dense points of small intervals, and
-// points where reductions and formulas change.
+// Returns points of three kinds: random points of each binade, many points in
+// small intervals, and points near which expansions change their formula.
 template <typename T>
 std::vector<T> Points(std::mt19937_64& random, int points_per_binade) {
   std::vector<T> points = SpecialValues<T>();
@@ -139,8 +139,8 @@ std::vector<T> Points(std::mt19937_64& random, int points_per_binade) {
 
 // --- pairs ---
 
-// Returns a number of random magnitude; sometimes returns a number near 1
-// instead.
+// Returns a random number: any bits, a random exponent, a number of moderate
+// size, or a number near 1.
 template <typename T>
 T RandomNumber(std::mt19937_64& random) {
   std::uniform_real_distribution<double> mantissa(1, 2);

@@ -51,7 +51,8 @@ size_t BindingCount(const gpu::PhaseCode& phase) {
   return phase.bindings.size() + (phase.has_checks ? 1 : 0);
 }
 
-// Returns the functions that the grid calls, one for each phase.
+// Returns the text of functions that the emulated grid can call, one for each
+// phase. Each calls the phase's kernel with arguments of Metal's form.
 std::string EntriesOf(const gpu::DeviceCode& code, size_t parameters) {
   std::string text;
   for (const auto* phases : {&code.prologue, &code.phases}) {
@@ -67,10 +68,11 @@ std::string EntriesOf(const gpu::DeviceCode& code, size_t parameters) {
   return text;
 }
 
-// Compiles the file and returns the opened library.
+// Compiles the C++ source to a shared library and returns the library, opened
+// by dlopen.
 StatusOr<void*> CompileAndOpen(const std::string& source) {
-  // Each library has a name of its own, because dlopen returns an open library
-  // of the same name instead of the file.
+  // The file name is different for each library: dlopen returns a library that
+  // is already open if it has the same name.
   static int count = 0;
   const std::string path =
       Concat({::testing::TempDir(), "/ember_metal_", ::getpid(), "_", ++count});
@@ -94,7 +96,8 @@ StatusOr<void*> CompileAndOpen(const std::string& source) {
   return InternalError(Concat({command, ": ", said.ok() ? *said : ""}));
 }
 
-// The compiled program of a nest, as code for the emulated grid.
+// The nest that was compiled last, and its program as code for the emulated
+// grid.
 struct Program {
   std::string nest;  // text of the nest
   std::shared_ptr<void> library;
@@ -113,7 +116,8 @@ StatusOr<gpu::DeviceCode> ForGrid(gpu::DeviceCode code, void* library,
           {.name = phase.entry_point,
            .function = reinterpret_cast<hal::cuda::GridKernel>(function),
            .argument_count = BindingCount(phase) + parameters + 1,
-           // Threads may synchronise; the text decides.
+           // True in any case: the program's text decides if threads reach
+           // barriers.
            .has_barriers = true});
     }
   }
@@ -122,8 +126,8 @@ StatusOr<gpu::DeviceCode> ForGrid(gpu::DeviceCode code, void* library,
   return code;
 }
 
-// Compiles the nest and keeps its code for the next call: cases call one nest
-// with many parameters.
+// Compiles the nest, unless it is the nest of the last call: a test case calls
+// the same nest with many parameters.
 StatusOr<const gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
   static Program& kept = *new Program;
   std::string text = loops::ToText(nest);

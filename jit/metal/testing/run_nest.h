@@ -5,7 +5,8 @@
 //   if (!MissingCompiler().empty()) GTEST_SKIP() << MissingCompiler();
 //   Status status = RunOnGrid(nest, parameters, buffers);
 //
-// EMBER_TEST_CXX names another compiler than c++, with options.
+// The environment variable EMBER_TEST_CXX names another compiler than c++, with
+// options.
 #ifndef EMBER_JIT_METAL_TESTING_RUN_NEST_H_
 #define EMBER_JIT_METAL_TESTING_RUN_NEST_H_
 
@@ -21,16 +22,18 @@
 
 namespace ember::jit::metal {
 
-// The target of the programs that run here.
+// The target for which programs are emitted that run on this machine.
 inline constexpr char kTestTarget[] =
     "metal2.4+subgroup32+shared32768+invocations1024";
 
-// Returns an empty string, or a message that there is no compiler.
+// Returns an empty string if there is a C++ compiler, otherwise a message that
+// there is none.
 std::string MissingCompiler();
 
-// Emits, compiles and runs the nest, prologue and phases. Then `buffers` has
-// the contents of the device's memory. Checks that bytes around each buffer did
-// not change. kInternal with the compiler's message if it refuses the program.
+// Emits and compiles the nest, and runs its prologue and its phases. On return,
+// `buffers` has the contents of the device's memory. Also checks that bytes
+// around each buffer did not change. Errors: kInternal with the compiler's
+// message if it refuses the program.
 Status RunOnGrid(const loops::LoopNest& nest,
                  const std::vector<int64_t>& parameters, gpu::Bytes& buffers);
 

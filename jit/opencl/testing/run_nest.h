@@ -20,15 +20,16 @@ namespace ember::jit::opencl {
 
 // Returns the first OpenCL device of the machine; null if there is none.
 std::shared_ptr<hal::Device> TestDevice();
-// Returns "", or why there is none.
+// Returns the reason why there is no OpenCL device; empty if there is one.
 std::string WhyNoDevice();
 
-// True if subnormal numbers of 32 and 64 bits keep their value on the device.
+// True if the device keeps subnormal numbers of f32 and f64 instead of
+// replacing them by 0.
 bool KeepsSubnormals();
 
-// Emits, records and runs the nest, prologue and phases. Then `buffers` has the
-// contents of the device's memory. Checks that bytes around each buffer did not
-// change.
+// Emits the nest, and runs its prologue and its phases. On return, `buffers`
+// has the contents of the device's memory. Also checks that bytes around each
+// buffer did not change.
 Status RunOnDevice(const loops::LoopNest& nest,
                    const std::vector<int64_t>& parameters, gpu::Bytes& buffers);
 

@@ -3,8 +3,8 @@
 namespace ember::jit {
 namespace {
 
-// The rows say nothing about caches, so that default schedules differ by
-// instructions only.
+// The targets name no caches, so all rows have the default caches: default
+// schedules then differ only by the processors' instructions.
 constexpr Processor kProcessors[] = {
     {.name = "x86-64-v2",
      .target = "x86_64-linux+cores=4",
@@ -40,14 +40,15 @@ constexpr Processor kProcessors[] = {
      .llvm = "aarch64-linux-gnu:neoverse-v1+sve=256",
      .emulator =
          "qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu max,sve-max-vq=2"},
-    // armv7-neon has no division and no fused multiply-add; instructions
-    // convert f16.
+    // The processor of armv7-neon has no division and no fused multiply-add,
+    // but it has instructions that convert f16.
     {.name = "armv7-neon",
      .target = "armv7-linux+neon+cores=4",
      .llvm = "arm-linux-gnueabihf:cortex-a9+neon",
      .emulator = "qemu-arm -L /usr/arm-linux-gnueabihf -cpu cortex-a9",
      .keeps_subnormals = false},
-    // armv7-neon-vfp4 has division of 32 bits and fused multiply-add.
+    // The processor of armv7-neon-vfp4 has 32-bit integer division and fused
+    // multiply-add.
     {.name = "armv7-neon-vfp4",
      .target = "armv7-linux+neon+vfp4+cores=4",
      .llvm = "arm-linux-gnueabihf:cortex-a15+neon",

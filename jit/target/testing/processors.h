@@ -23,12 +23,12 @@ struct Processor {
   // LLVM's name, as jit/llvm/passes/host.h reads it:
   // "triple:cpu+feature+feature".
   std::string_view llvm;
-  // The words of a command that runs programs for the processor. Empty: the
-  // processor has the architecture that this project is built on, and some
-  // machines run its code themselves.
+  // The command, as words, that runs programs for the processor on this machine
+  // (an emulator). Empty if the processor has the architecture that this
+  // project is built on: some machines then run its code themselves.
   std::string_view emulator;
   // True if arithmetic keeps subnormal numbers. False for NEON of 32-bit ARM,
-  // which treats subnormal numbers of 32 bits as zero.
+  // which treats subnormal f32 numbers as zero.
   bool keeps_subnormals = true;
 };
 

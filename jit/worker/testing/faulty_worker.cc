@@ -1,5 +1,5 @@
-// A compile worker that fails on nests with certain names: "crashes…",
-// "loops…", "waits…" (for a second).
+// A compile worker for tests that crashes, loops forever or waits for a second
+// on nests whose names begin with "crashes", "loops" or "waits".
 #include <chrono>
 #include <cstdlib>
 #include <memory>

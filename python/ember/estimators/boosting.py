@@ -11,7 +11,7 @@ from ..errors import DataLoss
 from .ensembles import Tree, sum_of_trees
 from .graph import Graph, Value
 
-_MAX_COUNT = 1 << 20  # The most features and the most groups of a file's model.
+_MAX_COUNT = 1 << 20  # Largest number of features, and of groups, in a model file.
 
 
 @dataclass
@@ -22,11 +22,12 @@ class BoostedModel:
     groups: int
     trees: list[Tree] = field(default_factory=list)
     linear: np.ndarray | None = None  # [features, groups]
-    start: Any = (0.0,)  # One number, or one for each group.
-    # identity, sigmoid, exp, softmax, class (the index of the largest), sign, signed_square, log1p_exp
+    start: Any = (0.0,)  # The number with which the sum of each group begins: one for all groups, or one for each.
+    # The function that makes results of the sums: identity, sigmoid, exp, softmax, class (the index
+    # of the largest), sign, signed_square or log1p_exp.
     transform: str = "identity"
-    scale: float = 1.0  # The factor of the sums before the transform.
-    rounds_to_f32: bool = True  # XGBoost rounds features to f32 before it compares them.
+    scale: float = 1.0  # Factor by which the sums are multiplied before the transform.
+    rounds_to_f32: bool = True  # True if features are rounded to f32 before they are compared, as XGBoost does.
 
     def check(self, name: str) -> None:
         """Raises DataLoss if the model of a file is not one that can be converted."""

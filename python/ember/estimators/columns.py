@@ -16,7 +16,7 @@ class Columns:
     def __init__(self, values: Value | Sequence[Value], count: int, number: np.dtype):
         self._values = values
         self.count = count
-        self.number = number  # The type of numbers, also if all columns are texts.
+        self.number = number  # The type of columns that hold numbers. It is set even if all columns are texts.
 
     def column(self, index: int) -> Value:
         """Returns a column, [N, 1]."""
@@ -56,7 +56,8 @@ def resolve(estimator: Any, chosen: Any) -> list[int]:
     count = estimator.n_features_in_
     if isinstance(chosen, slice):
         start, stop = (names.index(e) if isinstance(e, str) else e for e in (chosen.start, chosen.stop))
-        # A slice of names includes its last one.
+        # A slice by column names includes its last column, as in pandas; Python's slices exclude
+        # it.
         stop = stop + 1 if isinstance(chosen.stop, str) else stop
         return list(range(count))[slice(start, stop, chosen.step)]
     array = np.atleast_1d(np.asarray(chosen, object if not hasattr(chosen, "dtype") else None))

@@ -9,9 +9,9 @@ import numpy as np
 
 from .graph import ML, Value
 
-# Modes of branches, as ONNX's TreeEnsemble numbers them.
+# Comparisons of a branch, by their numbers in ONNX's TreeEnsemble.
 LESS_OR_EQUAL, LESS, MEMBER = 0, 1, 6
-# Integers up to this one are exact in f32.
+# All integers below this one are exact in f32.
 _EXACT = 1 << 24
 
 
@@ -31,14 +31,15 @@ class Tree:
 
     feature: np.ndarray
     threshold: np.ndarray
-    left: np.ndarray  # The next node of a row that the test holds for.
+    left: np.ndarray  # Index of the next node for rows for which the branch's test is true.
     right: np.ndarray
-    missing_left: np.ndarray  # True if NaN is led to the left.
+    missing_left: np.ndarray  # True if a row continues to the left where its feature is NaN.
     values: np.ndarray  # [nodes, targets]
     mode: int = LESS_OR_EQUAL
-    # The categories of the nodes that test membership; other nodes are missing.
+    # For each branch that tests if a category is a member of a set: the categories of the set, by
+    # the branch's index.
     members: dict[int, list[int]] = field(default_factory=dict)
-    target: int = 0  # The target of values with one column.
+    target: int = 0  # The result to which the tree adds if `values` has one column.
 
     def check(self, features: int) -> None:
         """Raises ValueError if the nodes are not those of a tree over so many features."""
@@ -85,7 +86,8 @@ class _Writer:
         first = len(self.features)
         self.roots.append(first)
         if tree.feature[0] < 0:
-            # The operator has no tree of one leaf. Both children of this branch are the same leaf.
+            # A tree that is a single leaf becomes a branch whose two children are this leaf,
+            # because ONNX's operator needs a branch.
             self._add_branch(0, 0.0, LESS_OR_EQUAL, False)
             leaf = self.add_leaf(weights[0], target)
             for side in (0, 1):
@@ -161,7 +163,8 @@ def sum_of_trees(trees: Sequence[Tree], x: Value, targets: int) -> Value:
         return writer.node(x, targets)
     table: list[np.ndarray] = []
     for n, tree in enumerate(prepared):
-        # The weight of a leaf is the number of its row in the table.
+        # The operator adds one number per leaf, but these leaves have many values: the number is
+        # the leaf's row in a table of them.
         numbers = np.full(len(tree.feature), -1.0)
         leaves = np.flatnonzero(tree.feature < 0)
         numbers[leaves] = len(table) + np.arange(len(leaves))

@@ -82,7 +82,8 @@ class Value:
     """A tensor of a graph. Numbers and arrays in formulas become constants of the same element type."""
 
     __slots__ = ("graph", "name", "dtype")
-    # An array on the left side of a formula leaves the operator to this class.
+    # Makes NumPy leave `array + value` to this class's reflected operators instead of applying
+    # itself to each element.
     __array_ufunc__ = None
 
     def __init__(self, graph: Graph, name: str, dtype: np.dtype):

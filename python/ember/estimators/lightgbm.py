@@ -8,10 +8,10 @@ from ..errors import DataLoss, InvalidArgument, Unimplemented
 from .boosting import BoostedModel
 from .ensembles import Tree
 
-# The bits of decision_type.
+# Bits of a node's decision_type in LightGBM's model files.
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _MISSING_NONE, _MISSING_ZERO, _MISSING_NAN = 0, 1, 2
-_ZERO = 1e-35  # Values up to this one count as 0.
+_ZERO = 1e-35  # LightGBM treats features up to this magnitude as 0.
 
 _IDENTITY = "regression regression_l1 huber fair quantile mape lambdarank rank_xendcg".split()
 _EXP = "poisson gamma tweedie".split()
@@ -70,7 +70,7 @@ class _Reader:
         count = len(self.blocks) // groups
         if groups > len(self.blocks) > 0 or count * groups != len(self.blocks):
             raise DataLoss(f"{self.name}: expected a multiple of {groups} trees, found {len(self.blocks)}")
-        # Random forests average their trees.
+        # A random forest (average_output) returns the mean of its trees instead of their sum.
         factor = 1 / count if "average_output" in self.header and count else 1.0
         for n, block in enumerate(self.blocks):
             model.trees.append(self._tree(block, n % groups, factor))
@@ -112,10 +112,11 @@ class _Reader:
 
         feature, threshold = numbers("split_feature", np.int64), numbers("threshold", np.float64)
         decision = numbers("decision_type", np.int64)
-        # Children below 0 are leaves: ~leaf. Leaves come after the branches here.
+        # In the file a negative child means leaf number ~child. Here all leaves come after all
+        # branches, so its index is branches + ~child.
         sides = [numbers(key, np.int64) for key in ("left_child", "right_child")]
         for side in sides:
-            # A branch comes before its children, which also excludes cycles.
+            # Fails unless each branch comes before its children. This also excludes cycles.
             is_earlier = (side >= 0) & (side <= np.arange(branches))
             if np.any(side >= branches) or np.any(~side >= leaves) or np.any(is_earlier):
                 raise DataLoss(f"{self.name}: left_child, right_child: expected children after their parents")
@@ -147,7 +148,7 @@ class _Reader:
             return default_left
         zero_left = threshold >= 0
         if kind == _MISSING_NONE:
-            # LightGBM replaces NaN by 0.
+            # A node without a type of missing values replaces NaN by 0, so NaN takes the side of 0.
             return zero_left
         if abs(threshold) > _ZERO and default_left == zero_left:
             return default_left
@@ -158,5 +159,6 @@ class _Reader:
         bounds = [int(b) for b in block["cat_boundaries"].split()]
         words = [int(w) for w in block["cat_threshold"].split()][bounds[index] : bounds[index + 1]]
         found = [32 * n + bit for n, word in enumerate(words) for bit in range(32) if word >> bit & 1]
-        # A node without members would take every row to the right; no category is below 0.
+        # For a set without members, -1, which is no category, makes every row continue to the
+        # right, as an empty set does.
         return found or [-1]

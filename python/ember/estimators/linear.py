@@ -47,7 +47,8 @@ def logistic_regression(estimator: Any, x: Value) -> Results:
     way = getattr(estimator, "multi_class", "auto")
     if way == "ovr" or (way != "multinomial" and (len(classes) == 2 or estimator.solver == "liblinear")):
         return classify(scores, classes, _one_against_rest(scores, classes))
-    # Two classes have one score s, and the softmax of (-s, s) is the sigmoid of 2 s.
+    # A multinomial model of two classes has one score s, which means scores (-s, s). Their softmax
+    # is the sigmoid of 2 s.
     probabilities = two_sigmoids(scores * 2) if len(classes) == 2 else scores.softmax()
     return classify(scores, classes, probabilities)
 
@@ -68,7 +69,8 @@ def gradient_descent(estimator: Any, x: Value) -> Results:
     clipped = (scores.maximum(-1.0).minimum(1.0) + 1) / 2
     if len(classes) == 2:
         return classify(scores, classes, two_columns(clipped))
-    # If no class has a chance, all have the same.
+    # If the clipped scores of all classes are 0, scikit-learn gives all classes the same
+    # probability.
     total = clipped.reduce("Sum", 1, keep=True)
     equal = total.equal(0.0)
     return classify(scores, classes, equal.where(clipped * 0 + 1, clipped) / equal.where(float(len(classes)), total))

@@ -14,7 +14,7 @@ from .graph import INT, Value
 def _nearest(estimator: Any, x: Value) -> tuple[Value, Value]:
     """Returns the indices of the nearest training rows and their weights, [N, k] both."""
     require(estimator, "weights", ("uniform", "distance"))
-    # The training rows have no public attribute.
+    # scikit-learn has the training rows in a private attribute only.
     points = dense(estimator._fit_X)
     p = (estimator.effective_metric_params_ or {}).get("p", estimator.p)
     ranks, lengths = distances(estimator, x, points, estimator.effective_metric_, p)
@@ -23,7 +23,8 @@ def _nearest(estimator: Any, x: Value) -> tuple[Value, Value]:
     near = x.graph.node("GatherElements", [lengths, indices], axis=1)
     if estimator.weights == "uniform":
         return indices, near * 0 + 1
-    # A training row itself has the distance 0; then rows at that distance count alone.
+    # Weights are 1 / distance. If a row has neighbours at distance 0, such as itself in the
+    # training data, only those count.
     zero = near.equal(0.0).cast(x.dtype)
     has_zero = zero.reduce("Max", 1, keep=True).greater(0.0)
     return indices, has_zero.where(zero, 1 / near)

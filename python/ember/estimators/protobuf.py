@@ -19,7 +19,8 @@ ELEMENT_TYPES = {
     np.dtype(np.bool_): 9,
     np.dtype(np.float64): 11,
 }
-# The opsets whose operators are written, and the oldest version of the format that has them.
+# Versions of ONNX's operator sets in which the graph is written, and the oldest version of the file
+# format that allows them.
 OPSETS = {"": 18, "ai.onnx.ml": 5}
 IR_VERSION = 9
 

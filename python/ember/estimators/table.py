@@ -12,7 +12,7 @@ from .columns import Columns, make_inputs
 from .common import Results, refuse
 from .graph import Graph
 
-# Estimators of numbers take a matrix.
+# Estimators whose input is a matrix of numbers, by class name.
 _OF_MATRICES: dict[str, Callable[[Any, Any], Results]] = {
     **linear.TABLE,
     **svm.TABLE,
@@ -23,7 +23,7 @@ _OF_MATRICES: dict[str, Callable[[Any, Any], Results]] = {
     **preprocessing.TABLE,
     **xgboost.TABLE,
 }
-# These take columns, which may be texts.
+# Estimators whose input is columns, which may be texts, by class name.
 _OF_COLUMNS: dict[str, Callable[[Any, Columns], Results]] = {**compose.TABLE, **encoders.TABLE}
 _LIBRARIES = ("sklearn", "xgboost")
 

@@ -17,7 +17,7 @@ def _tree(estimator: Any, values: np.ndarray, target: int = 0) -> Tree:
     is_leaf = found.children_left < 0
     missing = np.zeros(len(is_leaf), bool)
     state = found.__getstate__()["nodes"]
-    if "missing_go_to_left" in state.dtype.names:  # scikit-learn 1.3 and later
+    if "missing_go_to_left" in state.dtype.names:  # scikit-learn 1.3 and later split missing values
         missing = state["missing_go_to_left"].astype(bool)
     return Tree(
         feature=np.where(is_leaf, -1, found.feature),
@@ -80,7 +80,8 @@ def _boosted(estimator: Any, x: Value) -> Value:
     """Returns the raw predictions of gradient boosting, [N, K]."""
     if estimator.init_ != "zero" and type(estimator.init_).__name__ not in ("DummyClassifier", "DummyRegressor"):
         refuse(estimator, "init", "None or 'zero'", estimator.init_)
-    # No public attribute has the constants with which the sums begin.
+    # A private method returns the constants with which the sums begin; no public attribute has
+    # them.
     start = estimator._raw_predict_init(np.zeros((1, estimator.n_features_in_), np.float32))
     trees = [
         _tree(member, member.tree_.value[:, :, 0] * estimator.learning_rate, target)
@@ -110,7 +111,7 @@ def _histogram(estimator: Any, x: Value) -> Value:
     if getattr(estimator, "is_categorical_", None) is not None:
         refuse(estimator, "categorical_features", "None", "categorical features")
     trees = []
-    # The predictors have no public attribute.
+    # scikit-learn has the trees of histogram gradient boosting in a private attribute only.
     for row in estimator._predictors:
         for target, predictor in enumerate(row):
             nodes = predictor.nodes

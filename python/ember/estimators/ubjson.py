@@ -99,7 +99,8 @@ class _Reader:
             found = struct.unpack_from(f">{count}{form[1]}", self._data, self._at)
             self._at += struct.calcsize(form) * count
             return list(found)
-        # Items of these types have no bytes, so that a short file could have any number of them.
+        # Arrays of null, true or false are refused: their items take no bytes, so a short file
+        # could state any number of them.
         if kind in _LITERALS:
             raise DataLoss(f"UBJSON: expected no array of type {kind!r}, found one")
         return [self.value(kind or self.marker(), depth + 1) for _ in range(count)]

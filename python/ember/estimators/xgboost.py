@@ -88,7 +88,7 @@ class _Reader:
         if objective not in _OBJECTIVES:
             raise self._refuse("objective", ", ".join(_OBJECTIVES), objective)
         transform, start = _OBJECTIVES[objective]
-        # Version 3 writes a list of numbers.
+        # XGBoost 3 writes base_score as a list of numbers, earlier versions as one number.
         scores = [float(s) for s in str(parameters["base_score"]).strip("[]").split(",")]
         model = BoostedModel(
             features=int(parameters["num_feature"]),
@@ -109,7 +109,7 @@ class _Reader:
 
     def _add_linear(self, model: BoostedModel) -> None:
         weights = np.array(self.booster["model"]["weights"], np.float64).reshape(-1, model.groups)
-        # The last row is the bias.
+        # The last row of the weights of a linear booster is the bias.
         model.linear = weights[: model.features]
         model.start = np.asarray(model.start) + weights[model.features]
 
@@ -161,7 +161,8 @@ def _read(estimator: Any) -> BoostedModel:
     if missing is not None and not np.isnan(missing):
         refuse(estimator, "missing", "NaN", missing)
     document = json.loads(bytes(booster.save_raw("json")))
-    # Estimators predict with the best round of early stopping, boosters with all rounds.
+    # XGBoost's estimators predict with the rounds up to the best one of early stopping, its
+    # boosters with all rounds.
     best = None if booster is estimator else document["learner"].get("attributes", {}).get("best_iteration")
     return _Reader(document, type(estimator).__name__, None if best is None else int(best) + 1).model()
 

@@ -70,7 +70,8 @@ def is_random(node: Node) -> bool:
     """Returns True if the node's result depends on PyTorch's random numbers, such as dropout in training."""
     if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
         return False
-    # Attention is tagged, too, but only dropout makes it random.
+    # Attention operators have this tag, too, but they use random numbers only if dropout_p is not
+    # 0.
     parameters = [a.name for a in node.target._schema.arguments]  # type: ignore[union-attr]
     if "dropout_p" not in parameters:
         return True
@@ -96,12 +97,14 @@ def split(module: GraphModule, is_compiled: Callable[[Node], bool]) -> tuple[Gra
         if node.op in ("placeholder", "get_attr", "output"):
             level[node] = 0
             continue
-        # Parts of a result are where the result is.
+        # getitem, which takes one tensor of several results, is in the part of the node that made
+        # them.
         if node.target is operator.getitem and isinstance(node.args[0], Node) and node.args[0].op == "call_function":
             level[node] = level[node.args[0]]
         else:
             least = max((level[n] for n in node.all_input_nodes), default=0)
-            # Compiled levels are even, eager ones odd.
+            # Levels order the parts of the graph: nodes that are compiled have even levels, nodes
+            # that stay in eager odd ones.
             level[node] = least + (least % 2 != (0 if is_compiled(node) else 1))
         if level[node] % 2 == 0:
             parts.setdefault(level[node], {})[node] = None
@@ -132,7 +135,8 @@ def to_program(module: GraphModule, constants: dict[str, torch.Tensor]) -> tuple
     """
     graph = copy.deepcopy(module.graph)
     for node in graph.nodes:
-        # The rest describes the Python code that was traced, in a form that torch.export cannot write.
+        # Keeps only a node's example value. The remaining metadata describes the traced Python
+        # code, which torch.export cannot write.
         node.meta = {"val": node.meta["val"]} if "val" in node.meta else {}
     _replace_sums(graph)
     placeholders = [node for node in graph.nodes if node.op == "placeholder"]
@@ -153,7 +157,7 @@ def to_program(module: GraphModule, constants: dict[str, torch.Tensor]) -> tuple
     buffer = io.BytesIO()
     try:
         torch.export.save(ExportedProgram(module, graph, signature, state, {}, [ModuleCallEntry("", None)]), buffer)
-    except Exception as error:  # torch.export raises errors of many types, with stacks of calls in their texts.
+    except Exception as error:  # torch.export raises many types; each means that the graph cannot be written.
         raise CannotWrite(str(error)) from error
     return buffer.getvalue(), [numbers[n] for n in placeholders if n.name not in constants]
 

@@ -24,11 +24,14 @@ from .backend import Options
 
 log = logging.getLogger("ember.pytorch")
 
-# A part is compiled for so many sets of weights. After that, weights are inputs.
+# Number of sets of weights for which a part is compiled with the weights as constants. Beyond it,
+# weights are inputs.
 MOST_SETS = 8
-# After so many changes of its contents a weight is an input.
+# Number of times that a weight's contents may change while it is compiled as a constant. After that
+# it is an input.
 MOST_CHANGES = 2
-# Types that NumPy lacks, and those with the same bits.
+# For each dtype of PyTorch that NumPy lacks: types of PyTorch and NumPy with as many bits, through
+# which its memory is passed.
 _BITS: dict[torch.dtype, tuple[torch.dtype, Any]] = {torch.bfloat16: (torch.int16, np.uint16)}
 for _name in ("float8_e4m3fn", "float8_e5m2"):
     if hasattr(torch, _name):

@@ -66,7 +66,7 @@ def _shapes(model: Any, inputs: Any) -> Any:
     if not isinstance(inputs, Mapping):
         if not any(isinstance(value, torch.Tensor) for value in inputs):
             return inputs
-        # The first argument of the method is the module.
+        # The first argument in the schema of `forward` is the module itself, which is no input.
         names = [argument.name for argument in model.forward.schema.arguments[1:]]
         inputs = dict(zip(names, inputs))
     return {n: _spec(n, v) if isinstance(v, torch.Tensor) else v for n, v in inputs.items()}
@@ -84,7 +84,8 @@ def _captured(model: torch.nn.Module, arguments: tuple[Any, ...], named: dict[st
     """Returns a module as a program or, if PyTorch is older than 2.3, as TorchScript."""
     if model.training:
         raise Unimplemented("compile: expected a module in evaluation mode, found one in training; call .eval() first")
-    # Versions before 2.3 have torch.export with a format of files that changed later.
+    # The file format of torch.export changed after the versions before 2.3, so these versions use
+    # TorchScript.
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     if version >= (2, 3):
         with torch.no_grad():

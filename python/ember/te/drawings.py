@@ -41,11 +41,11 @@ class Row:
     """One line of a drawing: a loop, or a stage inside its loops."""
 
     depth: int
-    kind: str  # the mark of a loop ("serial", "parallel", ...); "" for a stage
+    kind: str  # kind of the loop ("serial", "parallel", ...); "" if the line is a stage
     name: str
-    extent: int | None = None  # the loop's number of iterations; None if calls give it
+    extent: int | None = None  # number of iterations of the loop; None if it depends on the dims of a call
     is_reduction: bool = False
-    is_refused: bool = False  # the refused step names this loop
+    is_refused: bool = False  # True if the schedule's refused step names this loop
 
     def words(self) -> str:
         if not self.kind:
@@ -101,7 +101,7 @@ _COLOURS = {
     "unrolled": "rgba(251,188,4,0.35)",
     "vector": "rgba(52,168,83,0.3)",
 }
-_OTHER = "rgba(160,80,220,0.25)"  # marks of devices: invocations, subgroups, matrices
+_OTHER = "rgba(160,80,220,0.25)"  # colour of the remaining kinds of loops: invocations, subgroups, matrix instructions
 _RED = "rgba(234,67,53,{})"
 _CODE = "font-family:monospace;white-space:pre;line-height:1.6"
 

@@ -26,7 +26,7 @@ from ..element_types import BY_NAME
 from ..errors import InvalidArgument
 from .dispatches import Dispatch, element_type, parse
 
-# Levels of operators, as in the notation's grammar.
+# Precedence levels of operators, as in the grammar of the notation.
 _COMPARE, _SUM, _PRODUCT, _PRIMARY = 1, 2, 3, 4
 
 
@@ -269,7 +269,9 @@ def _expression(value: Any) -> Expression:
 
 def _infix(sign: str, level: int, left: Any, right: Any) -> Expression:
     a, b = _expression(left), _expression(right)
-    # The operand of a reduction extends to the right, and a comparison does not associate.
+    # A reduction as the left operand needs parentheses, because its body extends as far to the
+    # right as possible. So does a comparison to the left of another one, because comparisons do not
+    # associate.
     before = f"({a})" if isinstance(a, _Reduction) else a._at(level + (level == _COMPARE))
     return Expression(f"{before} {sign} {b._at(level + 1)}", level, _tensors((a, b)))
 

@@ -22,7 +22,7 @@ class Operand:
     """An operand of a primitive: one word of a step's line, or several if it is repeated."""
 
     name: str
-    kind: str  # "stage", "loop", "number", ...: jit/schedule/core/operands.h lists them
+    kind: str  # "stage", "loop", "number", ...: a kind of operand that jit/schedule/core/operands.h lists
     is_optional: bool
     is_repeated: bool
 
@@ -36,7 +36,7 @@ class Primitive:
     doc: str
     keeps_rounding: bool
     operands: tuple[Operand, ...]
-    results: tuple[Operand, ...]  # new loops, or new stages
+    results: tuple[Operand, ...]  # the loops or stages that the step makes, which its line names
 
 
 def _words(index: int, count: int) -> tuple[Operand, ...]:

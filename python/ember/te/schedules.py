@@ -138,7 +138,7 @@ class Schedule:
     def __init__(self, dispatch: Dispatch, handle: Any):
         self.dispatch = dispatch
         self.handle = owned(handle, lib.te_schedule_release)
-        self._refusal: drawings.Refusal | None = None  # set if the last step was refused
+        self._refusal: drawings.Refusal | None = None  # the refused step and its reason, if the last step was refused
 
     def __str__(self) -> str:
         return text(lib.te_schedule_text(self.handle)).rstrip("\n")
@@ -236,7 +236,8 @@ class Schedule:
         return worst
 
 
-# The difference that the order of sums may make, relative to the largest result.
+# Largest difference from the evaluator that check() accepts, relative to the largest result: a
+# schedule may sum in another order.
 _TOLERANCES = {"f64": 1e-12, "f32": 1e-5, "f16": 1e-2, "bf16": 5e-2, "f8e4m3fn": 0.2, "f8e5m2": 0.3}
 
 

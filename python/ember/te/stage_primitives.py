@@ -57,7 +57,9 @@ class _Method:
 
     def __init__(self, primitive: Primitive):
         self.primitive = primitive
-        # The first operand is the stage itself. A stage before a loop comes with the loop.
+        # The method's arguments are the primitive's operands without the first one, which is the
+        # method's own stage. A stage operand before a loop operand is left out, too: it follows
+        # from the loop that is passed.
         self.operands = []
         for i, operand in enumerate(primitive.operands[1:], 1):
             following = primitive.operands[i + 1] if i + 1 < len(primitive.operands) else None
@@ -73,7 +75,8 @@ class _Method:
             if operand.is_repeated:
                 made.append(make(operand.name, make.VAR_POSITIONAL))
             elif operand.is_optional and has_repeated:
-                # An optional operand before repeated ones is given by its name.
+                # An optional operand is a keyword argument if a repeated operand takes all further
+                # positional arguments.
                 named.append(make(operand.name, make.KEYWORD_ONLY, default=None))
             else:
                 default = None if operand.is_optional else make.empty
@@ -113,7 +116,8 @@ class _Method:
             taken = {s.name for s in stage.schedule.stages}
         else:
             loops = {o.name: _name_of(arguments[o.name]) for o, _ in self.operands if o.kind == "loop"}
-            # A result of the table that begins with the name of an operand, as io of tile, begins with its loop.
+            # A result whose name begins with that of a loop operand is named after the loop. For
+            # example tile's result io, of operand i, is "jo" for the loop j.
             base = ""
             for name, loop in loops.items():
                 if result.name.startswith(name):

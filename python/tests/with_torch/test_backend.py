@@ -86,7 +86,8 @@ class GraphsTest(Case):
             torch.testing.assert_close(made(a), plain(b))
             torch.testing.assert_close(a, b)
             torch.testing.assert_close(compiled.count, plain.count)
-        # The buffer is a constant at first, and an input after it has changed repeatedly.
+        # The buffer `count` is a constant in the first compilations; after MOST_CHANGES changes it
+        # is an input, and compilations end.
         self.assertLessEqual(self.compile.call_count, parts.MOST_CHANGES + 1)
 
     def test_attention(self):
@@ -97,7 +98,8 @@ class GraphsTest(Case):
         self.check(lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True), q)
 
     def test_recurrent_layers_stay_in_eager(self):
-        # Dynamo leaves them in eager. With allow_rnn they are oneDNN's operators.
+        # Dynamo does not trace an LSTM, so nothing is compiled. With allow_rnn the LSTM becomes an
+        # operator of oneDNN, which Ember leaves in eager with a warning.
         model, x = nn.LSTM(5, 6, batch_first=True).eval(), torch.randn(2, 7, 5)
         self.check(model, x, compilations=0)
         with torch._dynamo.config.patch(allow_rnn=True), self.assertLogs("ember.pytorch", "WARNING") as logs:

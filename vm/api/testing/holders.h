@@ -18,8 +18,8 @@ inline const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
 inline std::string LastError() { return Api().error_message(); }
 
-// A module that is loaded from bytes, and these bytes. The module is null if
-// loading it fails.
+// Holds a module that is loaded from bytes, and these bytes. The module is null
+// if loading it failed.
 class LoadedModule {
  public:
   explicit LoadedModule(const ModuleDefinition& definition)

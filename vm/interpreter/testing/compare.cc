@@ -18,8 +18,8 @@ namespace {
 
 using tensor::Dispatch;
 
-// Runs the chunks of each call on new threads. This is slow, but exposes data
-// races.
+// Runs the chunks of each call on new threads, which is slow but lets
+// ThreadSanitizer find data races.
 class ThreadRunner final : public ParallelRunner {
  public:
   explicit ThreadRunner(int workers) : workers_(workers) {}
@@ -71,8 +71,8 @@ void Compare(const Dispatch& dispatch, uint32_t buffer,
   const DType type = dispatch.buffers[buffer].type;
   const int64_t count =
       static_cast<int64_t>(expected.size()) / DTypeByteSize(type);
-  // For narrow floats the tolerance is at least two rounding errors of the
-  // type, and a little more.
+  // Results of a narrow float type may differ by two rounding errors of the
+  // type, so the tolerance is at least a little more than that.
   if (IsNarrowFloat(type)) {
     const double step =
         2 * std::ldexp(1.0, -FloatFormatOf(type).mantissa_bits - 1);
@@ -195,8 +195,8 @@ void ExpectRandomCase(uint64_t seed, int workers,
                        tensor::Pointers(expected), {});
   Plan::Options plan_options;
   plan_options.scratch_target =
-      // The scratch memory is small, so that even a small dispatch has several
-      // chunks.
+      // The target for scratch memory is so small that even a small dispatch is
+      // split into several chunks.
       4096;
   plan_options.constant_inputs.assign(random_case.dispatch.input_count(),
                                       seed % 2 == 0);

@@ -22,7 +22,7 @@ struct CompareOptions {
   std::vector<int64_t> parameters;
   uint64_t seed = 1;
   double tolerance =
-      // largest allowed error of floats, relative to the largest magnitude
+      // largest allowed difference of floats, relative to the largest magnitude
       // among the neighbouring elements
       2e-5;
   int workers = 1;

@@ -71,7 +71,7 @@ program main("x:0": f32[2, 3]) -> ("z:0": f32[2, 2]) {
 )";
 
 // This sample uses every integer instruction, calls of library functions,
-// results of computed shapes, and control flow.
+// results whose shapes the program computes, and control flow.
 constexpr std::string_view kShapes = R"(
 module "by hand" from "shapes"
 constant k: i64[2] = [2, 7]

@@ -8,15 +8,17 @@
 namespace ember::vm {
 namespace {
 
-// Largest number of recorded segments. It is enough for a program that waits in
-// every iteration of a loop, or for a hundred different shapes of a large
-// model.
+// Largest number of recorded segments (a segment is the commands between two
+// waits). It is enough for a program that waits in every iteration of a loop,
+// or for a hundred different shapes of a large model.
 constexpr size_t kMaxSegments = 1024;
 constexpr int64_t kMaxCommands = 64 * 1024;
 // largest total number of bytes that the kept recordings may have
 constexpr int64_t kMaxBytes = int64_t{256} << 20;
-// Largest number of accesses since the last barrier that are compared with a
-// command. If there are more, a barrier costs less than the comparison.
+// Largest number of earlier accesses to memory that are compared with those of
+// a new command, to find if a barrier is needed between them. If there have
+// been more since the last barrier, a barrier costs less than the comparison
+// and is recorded without it.
 constexpr size_t kMaxTouches = 256;
 
 int64_t ThreadNs() {
@@ -109,8 +111,9 @@ Status CommandStream::Append(const StreamCommand& command) {
     ++position_;
     return status;
   }
-  // The command list may contain a part of the failed command, so the commands
-  // before it are recorded again in a new list.
+  // The command list may contain a part of the failed command, so it is
+  // replaced by a new list, in which the commands before the failed one are
+  // recorded again.
   const Status restored = StartRecording();
   if (restored.ok() && position_ == 0) {
     segments_.pop_back();
@@ -121,8 +124,8 @@ Status CommandStream::Append(const StreamCommand& command) {
   if (status.code() != StatusCode::kResourceExhausted ||
       scratch_.device_bytes() == 0)
     return status;
-  // The memory for temporaries was exhausted. If the temporaries of all other
-  // calls are freed, there may be room for those of this call.
+  // The device had no memory left for the temporaries of this call. The
+  // temporaries of all other calls are freed, and the call is tried again.
   EMBER_RETURN_IF_ERROR(Flush());
   DropAll();
   scratch_.Clear();
@@ -137,7 +140,8 @@ CommandStream::Segment* CommandStream::Find(
                            : !candidate->Matches(count, *command))
       continue;
     bool is_same = true;
-    // The last commands are compared first, because they differ more often.
+    // Two segments are compared from their last commands backwards, because
+    // later commands differ more often.
     for (size_t i = count; i > 0 && is_same; --i)
       is_same = candidate->Matches(i - 1, segment_->At(i - 1));
     if (is_same) return candidate.get();
@@ -147,8 +151,8 @@ CommandStream::Segment* CommandStream::Find(
 
 Status CommandStream::StartRecording() {
   auto recorded = std::make_unique<Segment>();
-  // The old segment is kept until its commands have been recorded again,
-  // because they refer to its data.
+  // The incomplete segment is kept until its commands have been recorded in the
+  // new one, because the commands refer to the old segment's data.
   std::unique_ptr<Segment> spoiled;
   const Segment* const old = segment_;
   if (is_recording_) {
@@ -171,7 +175,8 @@ Status CommandStream::StartRecording() {
   for (size_t i = 0; i < position_ && status.ok(); ++i)
     status = Record(*segment_, old->At(i));
   if (status.ok()) return status;
-  // The segment is dropped, because it is incomplete and cannot be continued.
+  // The new segment is dropped, because recording one of its commands failed
+  // and the segment cannot be continued.
   segments_.pop_back();
   segment_ = nullptr;
   is_recording_ = false;
@@ -241,8 +246,9 @@ Status CommandStream::Flush() {
   if (!forgotten_.ok()) return std::exchange(forgotten_, OkStatus());
   if (segment_ == nullptr) return OkStatus();
   if (!is_recording_ && position_ < segment_->entries.size()) {
-    // In this run the segment ends before the recorded segment does, so another
-    // segment is needed.
+    // The recorded segment has more commands than this run has appended before
+    // the flush, so it cannot be submitted. Another segment is needed that has
+    // exactly the appended commands.
     Segment* const other = Find(position_, nullptr);
     if (other != nullptr) {
       segment_ = other;
@@ -252,8 +258,8 @@ Status CommandStream::Flush() {
   }
   const Status status = Submit();
   if (!status.ok()) {
-    // All recordings are dropped, because it is unknown if their commands are
-    // still running.
+    // All recordings are dropped after a failed submission, because it is
+    // unknown if their commands are still running.
     DropAll();
     return status;
   }

@@ -115,7 +115,8 @@ class CommandStream {
     std::vector<Entry> entries;
     std::vector<hal::BufferRange> ranges;
     std::vector<int64_t> parameters;
-    // Recordings of those of the segment's commands that check indices.
+    // recordings of the commands that check indices; they hold the results of
+    // the checks
     std::vector<std::unique_ptr<Recording>> recordings;
     std::vector<uint32_t> recording_sites;
     std::unique_ptr<hal::CommandList> list;
@@ -123,8 +124,8 @@ class CommandStream {
     int64_t device_bytes = 0;  // number of bytes of device memory that the
                                // recordings own
     uint64_t last_use = 0;
-    Segment* next = nullptr;  // the segment that followed this one the last
-                              // time
+    Segment* next = nullptr;  // segment that came after this one the last time;
+                              // it is compared first
 
     StreamCommand At(size_t position) const;
     bool Matches(size_t position, const StreamCommand& command) const;
@@ -139,8 +140,8 @@ class CommandStream {
   // one, followed by `command`; if `command` is null, the segment must have no
   // more commands. Returns null if there is none.
   Segment* Find(size_t count, const StreamCommand* command) const;
-  // Makes a new segment, which becomes the current one, and records in it the
-  // first position_ commands of the segment that was current.
+  // Makes a new segment the current one, and records in it again the first
+  // position_ commands of the segment that was current before.
   Status StartRecording();
   Status Record(Segment& segment, const StreamCommand& command);
   Status PutBarrier(Segment& segment, const StreamCommand& command);
@@ -154,15 +155,16 @@ class CommandStream {
   // runs at a time.
   DeviceScratch scratch_;
   std::vector<std::unique_ptr<Segment>> segments_;
-  Segment root_;                // Represents the start of a run: its `next` is
-                                // the first segment.
-  Segment* previous_ = &root_;  // the segment before the current one
+  // An empty segment that represents the start of a run: its `next` is the
+  // first segment of the last run.
+  Segment root_;
+  Segment* previous_ = &root_;  // segment that was submitted last in this run
   Segment* segment_ = nullptr;  // the current segment; null if no command is
                                 // pending
   // number of commands of the current segment that this run has appended so far
   size_t position_ = 0;
   bool is_recording_ = false;
-  // memory accesses of commands since the last barrier, while recording
+  // memory that the recorded commands have accessed since the last barrier
   std::vector<Touch> touches_;
   uint64_t clock_ = 0;
   int64_t thread_ns_ = 0;

@@ -10,7 +10,8 @@
 namespace ember::vm {
 namespace {
 
-// Tests commands that compute %y[0] = %x[0] + 1 on floats of one buffer.
+// Tests a stream of commands, each of which computes %y[0] = %x[0] + 1 on
+// floats of one buffer.
 class CommandStreamTest : public testing::Test {
  protected:
   CommandStreamTest()
@@ -53,7 +54,8 @@ TEST_F(CommandStreamTest, ReplaysWhatIsTheSame) {
     Increment(0, 1);
     Increment(1, 0);
     Copy(0, 2);
-    // The command has not been executed yet.
+    // The appended commands run only in Flush, so values()[0] is that of the
+    // run before.
     EXPECT_EQ(values()[0], 2.0f * static_cast<float>(run - 1));
     Flush();
     EXPECT_EQ(values()[2], 2.0f * static_cast<float>(run));
@@ -68,18 +70,19 @@ TEST_F(CommandStreamTest, ReplaysWhatIsTheSame) {
 TEST_F(CommandStreamTest, PutsBarriersWhereRangesConflictOnly) {
   stream_.Restart();
   Increment(0, 1);
-  Increment(0, 2);  // Both commands only read the value 0, so no barrier is
-                    // needed.
+  Increment(0, 2);  // Both commands only read the value 0, so no barrier must
+                    // be recorded between them.
   Increment(3, 4);
   Flush();
   EXPECT_EQ(stream_.counters().barriers, 0);
   stream_.Restart();
   Increment(5, 6);
   Increment(6, 7);  // This command reads the value that a pending command
-                    // writes.
+                    // writes, so it needs a barrier.
   Increment(5, 7);  // This command writes the value that a pending command
-                    // writes.
-  Increment(8, 5);  // This command writes a value that a pending command reads.
+                    // writes, so it needs a barrier.
+  Increment(8, 5);  // This command writes a value that a pending command reads,
+                    // so it needs a barrier.
   Flush();
   EXPECT_EQ(stream_.counters().barriers, 3);
   EXPECT_EQ(values()[7], 1.0f);
@@ -166,7 +169,8 @@ TEST_F(CommandStreamTest, CallsShareTemporariesAcrossBarriersOnly) {
   call(2, 3);
   call(1, 4);  // after a barrier
   Flush();
-  call(5, 6);  // This call is in another segment.
+  call(5, 6);  // The call after a flush is in another segment, and may use the
+               // same temporaries.
   Flush();
   ASSERT_EQ(kernel.ranges().size(), 4u);
   const auto& [first, second, third, fourth] =
@@ -247,7 +251,8 @@ TEST_F(CommandStreamTest, ForgetsBeforeMemoryIsFreed) {
   stream_.Restart();
   Increment(0, 1);
   stream_.Forget();
-  EXPECT_EQ(values()[1], 1);  // The pending command must have been executed.
+  EXPECT_EQ(values()[1], 1);  // Forget must execute the pending command before
+                              // it drops the recordings.
   EXPECT_EQ(stream_.segment_count(), 0);
   EXPECT_EQ(device_->lists_alive(), 0);
   Increment(1, 2);

@@ -19,8 +19,8 @@ std::shared_ptr<DeviceConstants> DeviceConstants::Of(
     std::shared_ptr<hal::Device> device, std::shared_ptr<const Module> module) {
   using Key = std::pair<const hal::Device*, const Module*>;
   static std::mutex mutex;
-  // The list is never destroyed, because sessions may be used after main has
-  // ended.
+  // The list of all DeviceConstants is never destroyed, because sessions may be
+  // used after main has ended.
   static auto* const known =
       new std::map<Key, std::weak_ptr<DeviceConstants>>();
   std::lock_guard<std::mutex> lock(mutex);

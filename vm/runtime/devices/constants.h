@@ -38,12 +38,13 @@ class DeviceConstants {
   StatusOr<hal::BufferRange> Find(const uint8_t* address, int64_t bytes);
 
  private:
-  // One constant, or several that share bytes in the file. Shared bytes are
-  // copied once.
+  // A range of host memory that is copied to the device as a whole: one
+  // constant, or several that share bytes of the module's file. Shared bytes
+  // are copied once.
   struct Entry {
     const uint8_t* begin;
     int64_t size;
-    // copy in the device's memory; null until it is requested
+    // the device's buffer with the copy; null until the constant is requested
     std::unique_ptr<hal::Buffer> buffer;
   };
   Status Upload(Entry& entry) const;

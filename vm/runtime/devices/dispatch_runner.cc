@@ -12,8 +12,9 @@ bool DeviceDispatchRunner::IsSettled() const {
 }
 
 // The best tier is requested at once: on a device there is no gain in running a
-// part of the model on the host while kernels are compiled. Only a class that
-// shares a kernel with others waits for more calls.
+// part of the model on the host while kernels are compiled. Only a shape class
+// that shares a kernel with other classes waits for more calls before it gets a
+// kernel of its own.
 int DeviceDispatchRunner::TierFor(const SiteState& site) const {
   const PlanEntry& entry = *site.entry;
   const int best = std::min(tiering_->options().max_tier, 2);

@@ -90,9 +90,9 @@ class DeviceSession final : public DeviceSupport {
   void StartRun(MemoryPool& pool) override {
     ++runs_;
     pool.OrderIdleBlocks();
-    // The scratch is not charged to the pool, because a flush may need scratch
-    // while the pool frees blocks. It has a limit of its own, which is the same
-    // number of bytes.
+    // The memory for kernels' temporaries (scratch) is not charged to the pool,
+    // because a flush may need scratch while the pool frees blocks. Scratch has
+    // a limit of its own, which is the same number of bytes.
     stream_.set_scratch_limit(pool.limit());
     constexpr int64_t kIdleShare = 8;
     if (result_pool_ != nullptr)
@@ -139,17 +139,17 @@ class DeviceSession final : public DeviceSupport {
       size_t result, const std::shared_ptr<MemoryPool>& pool, void** data);
 
   struct Result {
-    // block of the program that contains the result's bytes
+    // block that the program uses for the result's bytes
     MemoryBlock* held = nullptr;
-    // block of the session to which the result is copied; it is kept for later
-    // runs
+    // block of the session to which the result is copied; it is kept for the
+    // results of later runs
     MemoryBlock* place = nullptr;
     const uint8_t* source = nullptr;
     int64_t bytes = 0;
   };
-  // State of an operand of a dispatch site: true if the kernel uses the
-  // operand; and, if it was a constant in the last call, the constant's range
-  // in the device's memory.
+  // State of one operand of a dispatch site. is_used: the kernel uses the
+  // operand. constant, range: if the operand was a constant in the last call,
+  // its address and its range in the device's memory.
   struct Operand {
     bool is_used = false;
     const uint8_t* constant = nullptr;
@@ -159,7 +159,9 @@ class DeviceSession final : public DeviceSupport {
   struct Site {
     const RecordedKernel* kernel = nullptr;
     std::vector<Operand> operands;
-    // A kernel that could not be recorded for refused_parameters.
+    // The kernel that last refused to be recorded for a call, and (in
+    // refused_parameters) the parameters of this call. Further such calls run
+    // on the host at once.
     const RecordedKernel* refused = nullptr;
     std::vector<int64_t> refused_parameters;
   };
@@ -171,8 +173,8 @@ class DeviceSession final : public DeviceSupport {
   // Returns the device memory that contains the reference. Returns null if the
   // memory is only on the host, like that of constants.
   DeviceMemory* MemoryOf(const MemoryReference& reference) const;
-  // Returns the range in which kernels find the first `bytes` bytes of a
-  // reference.
+  // Returns the range of device memory in which kernels find the first `bytes`
+  // bytes of a reference. A constant is copied there if necessary.
   StatusOr<hal::BufferRange> RangeOf(const MemoryReference& reference,
                                      int64_t bytes);
   // Does what RangeOf does for an operand of a call, and stores the range in
@@ -192,9 +194,9 @@ class DeviceSession final : public DeviceSupport {
   std::unique_ptr<hal::Buffer> empty_;
   std::vector<MemoryBlock*> inputs_;
   std::vector<Result> results_;
-  // Pool of the memory of results. Its idle blocks count against the limit of
-  // the session's pool, although that pool cannot free them. There are few of
-  // them, and none after an error.
+  // Pool for the memory of results. Its idle blocks count against the limit of
+  // the session's pool, although the session's pool cannot free them. Few
+  // blocks are idle, and none after an error.
   std::shared_ptr<MemoryPool> result_pool_;
   std::vector<Site> sites_;
   std::map<std::pair<uint32_t, uint32_t>, HostWork> host_work_;
@@ -370,8 +372,8 @@ Status DeviceSession::Copy(const MemoryReference& source,
 }
 
 bool DeviceSession::CanBind(const MemoryReference& memory) const {
-  // The alignment is that of the host, if it is larger: the host also works
-  // with the memory.
+  // An address needs the larger of the host's and the device's alignment,
+  // because both work with the memory.
   constexpr int64_t kHostAlignment = 16;
   const DeviceMemory* const from = MemoryOf(memory);
   const int64_t offset =

@@ -130,7 +130,8 @@ TEST(DeviceSessionTest, GivesWhatTheHostGives) {
             << sample.name << ", " << setting.name << ", seed " << seed;
         right += want.find("INVALID") == std::string::npos;
       }
-      // Enough runs must succeed, so that not only errors are compared.
+      // At least two of the runs must succeed, so that results are compared and
+      // not only errors.
       EXPECT_GE(right, 2) << sample.name;
     }
   }
@@ -240,7 +241,8 @@ TEST(DeviceSessionTest, OtherShapesAndBackAgainAreReplayed) {
   EXPECT_EQ(subject.provider->records(), records);
 }
 
-// Constants in this file are the same bytes, or overlap.
+// A module whose constants overlap in its memory, or are the same bytes, so
+// that they share a copy on the device.
 constexpr std::string_view kOverlapping = R"(module "m" from "test"
 constant part: f32[2] = [0, 0]
 constant whole: f32[32] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
@@ -264,8 +266,8 @@ program main(x: f32[16]) -> (y: f32[16]) {
 
 TEST(DeviceSessionTest, ConstantsMayShareBytes) {
   ModuleDefinition definition = ParseSample(kOverlapping);
-  // Constants that do not overlap are at multiples of 64 bytes, as they are in
-  // files.
+  // The constants of the parsed module do not overlap, and begin at multiples
+  // of 64 bytes as in a file. They are then replaced by overlapping parts.
   StatusOr<std::shared_ptr<const Module>> aligned =
       Module::FromDefinition(definition);
   ASSERT_TRUE(aligned.ok()) << aligned.status().ToString();
@@ -285,8 +287,8 @@ TEST(DeviceSessionTest, ConstantsMayShareBytes) {
   }
 }
 
-// When the host has dropped results, later runs must be able to use their
-// memory.
+// Later runs must be able to use the memory of results that the host has
+// dropped.
 TEST(DeviceSessionTest, DroppedResultsDoNotUseUpTheLimit) {
   for (const bool shares : {false, true}) {
     Setting setting = {.device = {.limits = {.shares_memory = shares}}};
@@ -362,8 +364,8 @@ TEST(DeviceSessionTest, SaysWhatRanOnTheHostAndWhy) {
   ASSERT_EQ(report.host.size(), 1u);
   EXPECT_EQ(report.host[0].instruction, profile[0].instruction);
   EXPECT_EQ(report.host[0].work.calls, 3);
-  // The input's copy is on the host already. The 16 bytes of the output are
-  // copied to the host and back.
+  // In each of the three calls the host needs 32 copied bytes: the 16 bytes of
+  // the output, to the host and back. The input's copy is on the host already.
   EXPECT_EQ(report.host[0].work.copied_bytes, 3 * 32);
   EXPECT_EQ(subject.tiering->slot(0)->decline_reasons()[0],
             "declined for a test");
@@ -425,7 +427,8 @@ program inner(x: f32[2], p: i64[1]) -> (y: f32[1]) {
 
 TEST(DeviceSessionTest, FailedChecksAreThoseOfTheHost) {
   std::string text(kGathers);
-  // Results of programs get dims here, in place of the empty lists.
+  // The empty lists of dims of the results in this text are replaced by lists
+  // that name the registers of the dims.
   for (size_t at; (at = text.find("-> b7 []")) != std::string::npos;)
     text.replace(at, 8, "-> b7 [i9]");
   for (size_t at; (at = text.find("result y = b2 []")) != std::string::npos;)
@@ -505,9 +508,9 @@ TEST(DeviceSessionTest, SessionsOfAModuleShareItsConstants) {
   EXPECT_EQ(Outcome(*first.session, {&x, 1}), want);
   const int64_t before = first.device->memory_statistics().allocations;
   EXPECT_EQ(Outcome(*second, {&x, 1}), want);
-  // The allocations are the input, the memory of the result, and the result's
-  // copy; there are twice as many if buffers have mirrors. None are for
-  // constants.
+  // The counted allocations are those of the input, the result and the result's
+  // copy, each of them two if buffers have mirrors. Constants must need none,
+  // because the first session has copied them.
   EXPECT_LE(first.device->memory_statistics().allocations - before, 5);
   EXPECT_EQ(first.provider->requests(), 2);
   EXPECT_EQ(Outcome(*first.session, {&x, 1}), want);

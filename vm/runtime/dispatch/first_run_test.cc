@@ -69,8 +69,9 @@ std::pair<int64_t, int64_t> PoolBytes(
   return {before, session->memory().pool_bytes - kPlanBytes};
 }
 
-// Blocks that were released, overwritten or moved must be reused, as in a run.
-// A view keeps its block in use.
+// The program releases, overwrites and moves blocks. Before the run these
+// blocks must be reused in the same way as in the run. A view keeps its block
+// in use.
 constexpr std::string_view kStraight = R"(
   i0 = integer 1024
   i1 = integer 1024
@@ -98,9 +99,10 @@ TEST(FirstRunTest, BlocksOfStaticShapesAreThereAndNoMore) {
   EXPECT_EQ(after, before);
 }
 
-// The first run must not cause page faults for the blocks. Before Linux 5.14
-// the system cannot bring in pages in advance, so pages are mapped one by one
-// in both cases; the program then writes only a few of them.
+// The first run must not cause page faults for the blocks, because creating the
+// session has brought in their pages. Linux cannot do that before version 5.14,
+// but the run writes only a few of the pages, so it causes few faults there,
+// too.
 TEST(FirstRunTest, TheRunBringsNoPages) {
   const std::unique_ptr<Session> session =
       *Create(ModuleOf(kStatic, kStraight));
@@ -134,7 +136,8 @@ L9:
   return
 )";
   const auto [before, after] = PoolBytes(ModuleOf(kStatic, kBranches));
-  EXPECT_EQ(before, 256);  // The pool has one block, of the smallest size.
+  EXPECT_EQ(before, 256);  // The pool has one block, of the smallest size: only
+                           // the allocation before the branch can be predicted.
   EXPECT_EQ(after, 256 + (1 << 20));
 }
 
@@ -210,7 +213,8 @@ TEST(FirstRunTest, TemporariesOfKernelsAreThere) {
   options.memory_limit = 0;
   ASSERT_TRUE(Create(module, options).ok());
   EXPECT_EQ(blocks->made_bytes(), kBytes);
-  // For another session no further block must be allocated.
+  // Another session needs no further block, because all sessions of a process
+  // share the blocks for temporaries.
   ASSERT_TRUE(Create(module, options).ok());
   EXPECT_EQ(blocks->made_bytes(), kBytes);
 }

@@ -12,7 +12,8 @@
 namespace ember::vm {
 namespace {
 
-// Smallest number of bytes of a constant whose pages are worth releasing.
+// Smallest size in bytes of a constant whose pages are worth releasing after a
+// kernel has packed the constant.
 constexpr int64_t kLargeConstant = int64_t{1} << 20;
 
 }  // namespace
@@ -23,13 +24,15 @@ HostDispatchRunner::CheckTime HostDispatchRunner::WhenToCheck(SiteState& site) {
   constexpr int kMaxClasses = 8;
   PlanEntry& entry = *site.entry;
   if (entry.is_checked) return CheckTime::kNever;
-  // Checks that other sessions have made count, too.
+  // Checks of the kernel by other sessions count, too, because the sessions
+  // share its slot.
   const KernelSlot::Checks checks =
       site.slot->ChecksOf(entry.kernel, entry.parameters);
   entry.is_checked = checks.has_these || checks.count >= kMaxClasses;
   if (entry.is_checked) return CheckTime::kNever;
-  // After an inconclusive check the next call is checked even if trials have
-  // taken enough time, because the first call of each run may be inconclusive.
+  // After an inconclusive check the kernel is checked in the next call, even if
+  // trials have taken enough time of this run. Otherwise only first calls of
+  // runs might be checked, which may all be inconclusive.
   if (entry.checks > 0 || !account_.has_lost_enough()) return CheckTime::kNow;
   return checks.count > 0 ? CheckTime::kNever : CheckTime::kLater;
 }
@@ -49,9 +52,9 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
             .ToString());
     UseKernel(entry, nullptr);
   }
-  // If there is no plan, one is made only for this call. It does not pack
-  // weights, because tier 0 runs only once and the kernel has packed them
-  // already.
+  // If the entry has no plan, one is made only for this call at tier 0. The
+  // plan does not pack weights, because it runs only once and the kernel has
+  // packed them already.
   const bool is_only_checking = entry.plan == nullptr;
   if (is_only_checking) {
     EMBER_RETURN_IF_ERROR(
@@ -64,8 +67,8 @@ Status HostDispatchRunner::RunChecked(SiteState& site) {
   NoteCall(site, 0, begin, end);
   if (check.ok()) Check(site, *check, status);
   if (is_only_checking) ReleaseConstants(site);
-  // If a kernel existed before the first call of tier 0, its time is not
-  // compared with tier 0's.
+  // The call's time at tier 0 is compared with the kernel's only if earlier
+  // calls at tier 0 were timed.
   const bool is_measured = entry.trial.interpreted_ns() > 0;
   if (status.ok()) tiering().Count(site.group, end - begin);
   if (status.ok() && is_measured) UpdateTrial(site, nullptr, end - begin);

@@ -44,12 +44,13 @@ void HostDispatchRunner::StartRun() {
 
 Status HostDispatchRunner::EndRun() {
   if (side_by_side_ == nullptr) return OkStatus();
-  // If a kept call fails, its error is returned rather than that of the
-  // program, because the call came earlier.
+  // Calls that were kept to run concurrently are executed here. If one of them
+  // fails, its error is returned rather than that of the program, because the
+  // call came earlier.
   Status kept = side_by_side_->Synchronize();
   side_by_side_->EndRun();
-  // If no batch was formed and none will be, calls are no longer kept. Later
-  // runs then need not look for kept calls before each instruction.
+  // If it is decided that no calls run concurrently, later runs keep no calls.
+  // They then need not look for kept calls before each instruction.
   if (side_by_side_->is_decided() && side_by_side_->batch_count() == 0) {
     side_by_side_.reset();
     keeps_calls_ = false;
@@ -141,8 +142,8 @@ void HostDispatchRunner::UpdateTrial(SiteState& site, const Kernel* used,
   } else {
     trial.AddCompiled(ns);
   }
-  // A call at tier 0 counts with its best time: the difference to its real time
-  // is not a loss that trials cause.
+  // A call at tier 0 is counted with the best time of tier 0, not with its real
+  // time, because the difference is not a loss that trials cause.
   account_.AddCall(trial.interpreted_ns(),
                    used == nullptr ? trial.interpreted_ns() : ns);
   account_.NoteMeasured();

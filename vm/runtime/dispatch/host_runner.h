@@ -43,32 +43,33 @@ class HostDispatchRunner final : public TieredDispatchRunner {
   Status RunObserved(SiteState& site);
   bool HasAllKernels() const;
 
-  // Says when the first call of a kernel is checked: tier 0 makes the call, and
-  // the kernel makes the same call on copies of the memory. If the kernel is
-  // wrong, it is not used any more (host_kernel_checks.cc). kLater: the kernel
-  // is not checked in this run, and not used until it has been checked.
+  // Says when the first call of a kernel is checked. In a check, tier 0 makes
+  // the call, and the kernel makes the same call on copies of the memory; a
+  // wrong kernel is not used any more (host_kernel_checks.cc). kLater: the
+  // kernel is not checked in this run, and not used until it has been checked.
   enum class CheckTime { kNever, kNow, kLater };
   CheckTime WhenToCheck(SiteState& site);
   Status RunChecked(SiteState& site);
-  // Releases the pages of the constants in the model's file, because the kernel
-  // has a copy of them.
+  // Releases the pages of those constants in the model's file that the kernel
+  // has copied to a layout of its own.
   void ReleaseConstants(const SiteState& site);
-  // Compares the kernel's results with those of tier 0, whose status was
-  // `want`.
+  // Compares the kernel's results with those of tier 0. `want` is the status of
+  // tier 0's call.
   void Check(SiteState& site, KernelCheck& check, const Status& want);
 
-  // True if the kernel is kept without further measurements.
+  // True if the kernel is used without further comparisons of its time with
+  // tier 0's.
   bool IsKept(const Kernel* kernel) const;
   bool StaysInterpreted(const PlanEntry& entry) const;
-  // Updates the choice of a site's kernel after a call that took `ns`
-  // nanoseconds. `used` is the kernel that made the call; null if tier 0 made
-  // it.
+  // Updates the choice between a site's kernel and tier 0 after a call that
+  // took `ns` nanoseconds. `used` is the kernel that made the call; null if
+  // tier 0 made it.
   void UpdateTrial(SiteState& site, const Kernel* used, int64_t ns);
 
   Tiering& tiering() const { return *tiering_; }
 
-  // Runs independent neighbouring calls concurrently. It is null if dispatches
-  // run one after another.
+  // Runs independent neighbouring calls concurrently. Null: calls run one after
+  // another.
   std::unique_ptr<SideBySide> side_by_side_;
   bool has_run_ = false;
   TrialAccount account_;

@@ -81,17 +81,17 @@ Status CheckFits(const KernelImage& image, const tensor::Dispatch& dispatch) {
   return OkStatus();
 }
 
-// The kernels for one target, from a module, an overlay or a table.
+// The kernels for one target, from one module, overlay file or linked table.
 struct Source {
   std::string name;  // name of the source for messages
   std::string target;
   NativeParts parts;
-  // object that owns the memory; null if the memory stays valid
+  // object that owns the memory of the kernels; null if the memory stays valid
   std::shared_ptr<const void> owner;
   // True if the code is executed where it is. False if it must be copied to
   // executable memory.
   bool is_linked = false;
-  // Functions of a table that has functions in place of code.
+  // functions that take the place of code in kernels of a linked table
   std::span<const NativeFunction> functions = {};
 };
 
@@ -110,7 +110,8 @@ Status WrongHash(uint64_t expected, uint64_t found) {
   return DataLossError(Concat({"expected hash ", expected, ", found ", found}));
 }
 
-// Returns for each phase the function with the name that the phase has.
+// Returns the functions of the code's phases. A phase names its function, which
+// is looked up in `all`.
 StatusOr<std::vector<PhaseFunction>> FunctionsOf(
     const KernelCode& code, std::span<const NativeFunction> all) {
   std::vector<PhaseFunction> functions;
@@ -143,9 +144,9 @@ StatusOr<std::vector<PhaseFunction>> FunctionsOf(const KernelCode& code) {
 }
 
 // Reads constants that the kernel will read completely and without packing
-// them, so that their pages are in memory. A dispatch with fewer points than a
-// constant's elements reads only some of them (a table lookup), so such a
-// constant is left out.
+// them, so that their pages are in memory before the first run. A dispatch with
+// fewer points than a constant's elements reads only some of them (a table
+// lookup), so such a constant is left out.
 void ReadWhatIsRead(const KernelRequest& request) {
   const tensor::Dispatch& dispatch = *request.dispatch;
   if (!dispatch.parameters.empty()) return;
@@ -198,8 +199,8 @@ class Installer {
 
   bool is_host() const { return options_.device == nullptr; }
 
-  // Reports a step. Returns false if the receiver of the progress requests to
-  // stop.
+  // Reports a step of the installation to the receiver of progress. Returns
+  // false if the receiver requests to stop.
   bool Begin(std::string_view item, size_t done, size_t total) {
     if (report_.status.ok()) {
       report_.status = ReportStep(options_.progress,
@@ -391,8 +392,8 @@ class Installer {
           wanted.push_back({site.group, i});
       }
     }
-    // KernelSlot considers the kernel that was installed last first. Therefore
-    // kernels for one shape are installed after those for all shapes.
+    // A slot prefers the kernel that was installed last. Therefore kernels for
+    // one shape are installed after those for all shapes.
     std::ranges::stable_sort(wanted, {}, [&](const Wanted& one) {
       return !kernels[one.kernel].image.shape.empty();
     });
@@ -445,8 +446,9 @@ class Installer {
 
   void PutIntoSlot(const NativeKernel& kernel, std::unique_ptr<Kernel> made,
                    KernelSlot& slot) {
-    // The request for this kernel is claimed, so that no session requests it.
-    // If it was claimed before, the kernel of that request stays.
+    // The request for this kernel is claimed, so that no session requests it
+    // from a provider. If it was claimed before, the kernel of that request
+    // stays.
     if (!slot.ClaimRequest(kernel.image.tier, kernel.image.shape)) return;
     slot.Install(std::move(made));
     ++report_.kernels;

@@ -54,8 +54,9 @@ struct NativeReport {
   size_t all_dispatches = 0;
   // One line for each refused section or kernel, with the reason.
   std::vector<std::string> refused;
-  // It is kCancelled if NativeOptions::progress stopped the installation; some
-  // kernels may be installed in this case.
+  // The outcome of the installation. It is kCancelled if
+  // NativeOptions::progress stopped it; some kernels may be installed in this
+  // case.
   Status status;
 
   // Returns a text such as "native kernels for 12 of 14 dispatches

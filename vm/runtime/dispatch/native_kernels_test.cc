@@ -120,7 +120,8 @@ NativeSection SectionOf(const std::string& target, std::string bytes) {
 std::shared_ptr<const Module> ModuleWith(std::vector<NativeSection> natives) {
   ModuleDefinition definition = SampleNamed("static");
   definition.natives = std::move(natives);
-  // The module is written to the bytes of a file and read back.
+  // The module is written to the bytes of a file and read back, because
+  // sections in a file have hashes.
   auto bytes = SerializeModule(definition);
   EXPECT_TRUE(bytes.ok()) << bytes.status().ToString();
   auto owner = std::make_shared<std::vector<uint8_t>>(*std::move(bytes));
@@ -175,8 +176,8 @@ TEST(NativeKernelsTest, RunOnlyIfAsked) {
   EXPECT_EQ(with.report.Text(),
             "native kernels for 2 of 2 dispatches (" + Kind() + ")");
   EXPECT_THAT(with.report.refused, ElementsAre());
-  // Tier 0 runs the other dispatch, which reads the output that the kernel has
-  // not written (zeros).
+  // Tier 0 runs the second dispatch. It reads zeros, because the kernel of the
+  // first dispatch writes nothing to its output.
   EXPECT_THAT(RunWith({Section({Gemm()})}).result,
               ElementsAre(0.125f, 0, 0.125f, 0));
 }
@@ -287,7 +288,8 @@ TEST(NativeKernelsTest, WeightsPackedBeforeAreUsedAsTheyAre) {
   const Outcome outcome = RunWith({Section({kernel})});
   EXPECT_THAT(outcome.report.refused, ElementsAre());
   EXPECT_EQ(outcome.report.dispatches, 1u);
-  // The result contains the bias, which tier 0 has added.
+  // The result contains the bias, because tier 0 ran @bias_relu; the module has
+  // a kernel only for the other dispatch.
   EXPECT_THAT(outcome.result, ElementsAre(1.125f, 0, 3.125f, 3.5f));
   // Packed weights must have exactly the number of bytes that the image
   // declares.
@@ -491,7 +493,8 @@ TEST(NativeKernelsTest, FunctionsOfTheProgramAreCalled) {
   Tensor input = *Tensor::Allocate(DType::kF32, {2, 3});
   std::vector<Tensor> results;
   ASSERT_TRUE(session->Run(std::span(&input, 1), &results).ok());
-  // The result contains the bias, which tier 0 has added.
+  // The result contains the bias, because tier 0 ran @bias_relu; the table has
+  // a kernel only for the other dispatch.
   EXPECT_THAT(results[0].elements<float>(),
               ElementsAre(9.125f, 8.5f, 9.125f, 8.5f));
 }

@@ -31,8 +31,8 @@ StatusOr<PlanEntry*> PlanCache::Get(std::span<const int64_t> parameters,
   } else {
     EMBER_ASSIGN_OR_RETURN(facts, interpreter_.FactsOf(dispatch_, header));
   }
-  // An old entry is only removed now, after the plan was made successfully,
-  // because sites may still have pointers to it.
+  // The least recently used entry is removed only after the new plan was made
+  // successfully, because sites may still have pointers to the entry.
   PlanEntry& entry = Vacate();
   entry.plan = std::move(plan);
   entry.parameters.assign(parameters.begin(), parameters.end());
@@ -47,7 +47,8 @@ Status PlanCache::Restore(PlanEntry& entry, bool keeps_constants) {
   EMBER_ASSIGN_OR_RETURN(
       const tensor::ConcreteHeader header,
       tensor::ConcreteHeader::Evaluate(dispatch_, entry.parameters));
-  // The options are changed and not copied: the code is smaller.
+  // The options are changed during the call instead of being copied, which
+  // takes less code.
   std::vector<bool> constants;
   if (!keeps_constants) constants.swap(options_.constant_inputs);
   StatusOr<std::unique_ptr<Plan>> plan =

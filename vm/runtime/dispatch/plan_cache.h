@@ -35,8 +35,8 @@ struct PlanEntry {
   uint64_t last_use = 0;
   int64_t calls = 0;
   int requested_tier = 0;
-  // The kernel to use; null: tier 0. `seen` is the list of the slot's kernels
-  // from which it was chosen.
+  // The kernel that runs the calls; null: tier 0. `seen` is the list of the
+  // slot's kernels from which it was chosen.
   const Kernel* kernel = nullptr;
   int kernel_tier = 0;
   // True if the kernel's results may be used: either a call of the kernel was
@@ -45,8 +45,8 @@ struct PlanEntry {
   int checks = 0;  // number of checks of the kernel that were inconclusive
   const KernelSlot::Kernels* seen = nullptr;
   KernelTrial trial;
-  // True if no decision depends on further measurements, until the slot's
-  // kernels change.
+  // True if the choice between the kernel and tier 0 is final until the slot's
+  // kernels change, so that calls need not be timed.
   bool is_settled = false;
 };
 
@@ -61,9 +61,9 @@ class PlanCache {
         options_(std::move(options)),
         capacity_(capacity) {}
 
-  // Finds the entry for the parameters, or makes it. The entry has no plan if a
-  // call would evaluate more than most_points points, or if is_run is false,
-  // which means that tier 0 is not expected to run it.
+  // Finds the entry for the parameters, or makes it. Returns ResourceExhausted
+  // if a call would evaluate more than most_points points. If is_run is false,
+  // tier 0 is not expected to run the entry, so a new entry gets no plan.
   StatusOr<PlanEntry*> Get(std::span<const int64_t> parameters,
                            int64_t most_points, bool is_run);
 

@@ -84,8 +84,8 @@ Status DispatchRunner::Run(uint32_t number, const int64_t* integers,
   const Interrupt& interrupt = *context_.runner.interrupt();
   if (interrupt.ShouldStop()) return interrupt.status();
   if (!HasPlan(site, integers)) {
-    // Kept calls are executed first, because one of them may refer to the
-    // parameters of a plan that is about to be replaced.
+    // Calls that were kept for later (side_by_side.h) are executed before a
+    // plan is replaced, because one of them may refer to its parameters.
     if (keeps_calls_) EMBER_RETURN_IF_ERROR(Synchronize());
     EMBER_RETURN_IF_ERROR(FindPlan(site, integers));
   }
@@ -118,8 +118,8 @@ Status DispatchRunner::RunCall(SiteState& site,
 
 Status DispatchRunner::RunPlan(SiteState& site) {
   PlanEntry& entry = *site.entry;
-  // The entry has no plan if a kernel ran for these parameters and was then
-  // withdrawn as wrong.
+  // A plan is missing if a kernel has run all calls with these parameters and
+  // was then withdrawn as wrong.
   if (entry.plan == nullptr)
     EMBER_RETURN_IF_ERROR(CacheOf(site).Restore(entry));
   return entry.plan->Run(PointersOf(site), context_.runner);
@@ -210,8 +210,8 @@ void DispatchRunner::CountShape(SiteState& site, int64_t ns) const {
   auto shape = std::ranges::find(site.shapes, parameters,
                                  &DispatchProfile::Shape::parameters);
   if (shape == site.shapes.end()) {
-    // No further shapes are recorded: if a model has this many shapes, none of
-    // them is worth a kernel of its own.
+    // No more than kMaxProfileShapes shapes are recorded: if a model has so
+    // many shapes, none of them is worth a kernel of its own.
     if (site.shapes.size() >= kMaxProfileShapes) return;
     shape = site.shapes.insert(shape, {parameters, 0, 0});
   }

@@ -48,10 +48,11 @@ struct DispatchContext {
 // The state of one dispatch instruction: its operands, and the plan and kernel
 // of its last call.
 struct SiteState {
-  // Pairs of an input and an output for which it is known that they may share
+  // Pairs of an input and an output that were found to be allowed to share
   // memory.
   std::vector<std::pair<uint32_t, uint32_t>> shared;
-  // numbers of the registers of the parameters, then of the inputs and outputs
+  // numbers of the registers that hold the dispatch's parameters, then of those
+  // that hold its inputs and outputs
   const uint32_t* operands = nullptr;
   uint32_t parameter_count = 0;
   uint32_t buffer_count = 0;
@@ -87,8 +88,8 @@ class DispatchRunner {
   // session is created.
   virtual void Prepare() {}
   virtual void StartRun() {}
-  // Ends a run. If calls were kept for later (keeps_calls), executes them and
-  // returns their first error.
+  // Ends a run. If calls were kept to run later (keeps_calls), executes them
+  // and returns their first error.
   virtual Status EndRun() { return OkStatus(); }
 
   // Runs the dispatch instruction with the number `site` in Module::sites.
@@ -96,9 +97,9 @@ class DispatchRunner {
   Status Run(uint32_t site, const int64_t* integers,
              const MemoryReference* buffers);
 
-  // True if Run may keep calls and execute them later (side_by_side.h).
-  // Synchronize must then be called before anything that depends on their
-  // results.
+  // True if Run may keep calls of kernels and execute them later
+  // (side_by_side.h). Synchronize must then be called before anything that
+  // depends on their results.
   bool keeps_calls() const { return keeps_calls_; }
   virtual Status Synchronize() { return OkStatus(); }
 
@@ -114,11 +115,13 @@ class DispatchRunner {
   const SiteState& site(uint32_t number) const { return sites_[number]; }
 
  protected:
-  // Runs a call whose operands are in pointers_ and have been checked.
-  // `buffers` are the buffer registers, as in Run.
+  // Runs a call of the site's dispatch. The addresses of its operands are in
+  // pointers_ and have been checked. `buffers` are the buffer registers of the
+  // program.
   virtual Status RunCall(SiteState& site, const MemoryReference* buffers);
 
-  // Runs the call at tier 0, with the operands in pointers_.
+  // Runs a call of the site's dispatch at tier 0. The addresses of its operands
+  // are in pointers_.
   Status RunPlan(SiteState& site);
   std::span<void* const> PointersOf(const SiteState& site) const {
     return {pointers_.data(), site.buffer_count};
@@ -153,7 +156,7 @@ class DispatchRunner {
   void CountShape(SiteState& site, int64_t ns) const;
   Status ErrorAt(const SiteState& site, std::string_view message) const;
 
-  // for each group of sites, the plans of tier 0
+  // for each group of sites, the cache of its plans of tier 0
   std::vector<std::unique_ptr<PlanCache>> caches_;
   // parameters of the dispatch that is being started
   std::vector<int64_t> parameters_;

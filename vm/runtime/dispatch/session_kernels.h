@@ -31,12 +31,12 @@
 namespace ember::vm {
 
 enum class KernelTier : uint8_t {
-  kInterpreter,  // there is no provider; kernels of files are used
+  kInterpreter,  // no kernels are compiled, but kernels of files are used
   kBaseline,     // each dispatch is compiled quickly before its first run
-  kOptimized,    // the same, with all optimisations of the compiler
-  // On the host the interpreter runs while hot dispatches are compiled in the
-  // background. On other devices it is the same as kOptimized, because running
-  // dispatches on the host meanwhile would slow the device down.
+  kOptimized,    // like kBaseline, but with all optimisations of the compiler
+  // kAuto: on the host the interpreter runs while hot dispatches are compiled
+  // in the background. On other devices it is the same as kOptimized, because
+  // running dispatches on the host meanwhile would slow the device down.
   kAuto
 };
 
@@ -61,32 +61,38 @@ struct NativePermission {
 
 struct KernelOptions {
   KernelTier tier = KernelTier::kInterpreter;
-  // The user's wish. kWorkerIfThere only applies to kernels that no call waits
-  // for; the others are then compiled in this process.
+  // The user's choice of the process that compiles. kWorkerIfThere applies only
+  // to kernels that no call waits for; kernels that calls wait for are compiled
+  // in this process.
   CompileLocation location = CompileLocation::kThread;
   std::shared_ptr<hal::Device> device = nullptr;
   NativePermission permission = {};
-  // Opens the provider, unless `tier` is kInterpreter. It may change the
-  // settings' policy.
+  // A function that opens the provider. It is called unless `tier` is
+  // kInterpreter, and may change settings.policy, the policy of requests.
   std::function<StatusOr<std::shared_ptr<KernelProvider>>(
       CompileSettings& settings)>
       find_provider = nullptr;
-  // Overlays, tables, the launcher of the device, progress; the other fields
-  // are ignored. Overlays need `permission`, tables are for the host.
+  // Options for native kernels. Only the overlays, tables, launcher of the
+  // device and progress are used. Overlays need `permission`; tables are for
+  // the host only.
   NativeOptions natives = {};
 };
 
 struct SessionKernels {
-  std::shared_ptr<Tiering> tiering;  // null if only the interpreter runs
-  bool compiles = false;             // True if there is a provider.
-  // One line that says why there is no provider; or empty.
+  std::shared_ptr<Tiering> tiering;  // null if the interpreter runs all
+                                     // dispatches
+  bool compiles = false;             // true if a provider was opened
+  // Reason why no provider was opened, in one line; empty if one was opened or
+  // none is needed.
   std::string warning;
-  // Nullopt if no native kernels may be used: there are no tables, and the
-  // permission allows none of the module and its overlays.
+  // Report on the installed native kernels. Nullopt if none may be used: there
+  // are no tables, and `permission` allows no code of the module and its
+  // overlays.
   std::optional<NativeReport> natives;
 };
 
-// Error: there is no provider, and the tier needs one. kAuto runs without a
+// Opens the provider and installs native kernels, as the options say. Returns
+// an error if the tier needs a provider and there is none. kAuto runs without a
 // provider on the host, and on other devices if native kernels are allowed.
 StatusOr<SessionKernels> OpenSessionKernels(
     const std::shared_ptr<const Module>& module, KernelOptions options);

@@ -108,7 +108,7 @@ TEST_F(SessionKernelsTest, NativeKernelsNeedPermission) {
             .permission = {.kind = NativePermission::kAny, .key = {}}});
   ASSERT_TRUE(kernels.ok());
   ASSERT_TRUE(kernels->natives.has_value());
-  // The module has none.
+  // The permission is given, but the module contains no native kernels.
   EXPECT_EQ(kernels->natives->kernels, 0);
   EXPECT_NE(kernels->tiering, nullptr);
   EXPECT_FALSE(kernels->compiles);

@@ -13,17 +13,18 @@ constexpr size_t kMaxCalls = 8;  // largest number of calls in a batch of
 // Largest number of buffers of a call in a batch. It is limited because each
 // buffer is compared with each buffer of the other calls.
 constexpr size_t kMaxBuffers = 64;
-// Number of measured runs in each of the two ways after which a batch is
-// decided. kFewSamples runs are enough if running the calls concurrently is
-// clearly slower.
+// Number of measured runs after which a batch is decided: so many with its
+// calls concurrently, and so many with its calls one after another. kFewSamples
+// are enough if running the calls concurrently is clearly slower.
 constexpr int64_t kSamples = 8;
 constexpr int64_t kFewSamples = 2;
-// Limits for the time of a batch when its calls run concurrently, as
-// percentages of the time one after another.
+// Limits for the time of a batch whose calls run concurrently, as percentages
+// of the time when they run one after another. Above kMuchSlower few samples
+// decide; at most kFaster is a gain.
 constexpr int64_t kMuchSlower = 110;
 constexpr int64_t kFaster = 97;
-// Largest number of runs in which a batch is tried. The limit is necessary,
-// because the calls may no longer be independent.
+// Largest number of runs in which a batch is tried. Without this limit, trials
+// might never end if the batch's calls are no longer independent.
 constexpr int64_t kMaxTries = 4 * kSamples;
 // Trials may take at most one part in kTriedShare of a run's time.
 constexpr int64_t kTriedShare = 10;
@@ -63,7 +64,8 @@ void SideBySide::EndRun() {
     state_ = State::kTries;
   }
   if (state_ != State::kTries) return;
-  // The size is read in each iteration, because Decide may add batches.
+  // The number of batches is read in each iteration, because Decide may add
+  // batches.
   bool is_open = false;
   for (size_t i = 0; i < batches_.size(); ++i) {
     Decide(batches_[i]);
@@ -120,7 +122,8 @@ Status SideBySide::CallInBatch(Batch& batch, size_t site,
       batch.apart.Add(clock_() - batch.begin_ns);
     return OkStatus();
   }
-  // Calls that are already kept belong to the batch before this one.
+  // The calls of a batch are neighbours. Calls that are kept when its first
+  // call arrives belong to the previous batch, and are executed before.
   KeptCall& kept = kept_[kept_count_];
   Describe(site, call, kernel, bytes, input_count, kept);
   if (ConflictsWithKept(kept)) {
@@ -143,8 +146,8 @@ void SideBySide::Describe(size_t site, const KernelCall& call,
   kept.parameters = call.parameters;
   kept.points = call.points;
   kept.budget = call.budget;
-  // The status is set here, because a runner that is stopped skips the call and
-  // does not set it.
+  // The status is initialised here, because a runner that was stopped skips the
+  // call and then does not set its status.
   kept.status = OkStatus();
   kept.buffers.assign(call.buffers.begin(), call.buffers.end());
   kept.ranges.clear();
@@ -232,8 +235,8 @@ void SideBySide::ChooseTries() {
     if (batch.verdict == Verdict::kOpen) batch.is_together = false;
   }
   int64_t left_ns = run_ns_ / kTriedShare;
-  bool has_one = false;  // The first batch is tried even if it takes a larger
-                         // share of the run.
+  bool has_one = false;  // In each run at least one batch is tried, even if
+                         // that takes a larger share of the run.
   for (size_t i = 0; i < batches_.size(); ++i) {
     Batch& batch = batches_[next_try_ % batches_.size()];
     const bool may_try =
@@ -264,7 +267,7 @@ void SideBySide::Decide(Batch& batch) {
   if (!is_measured && !is_much_slower && batch.tries < kMaxTries) return;
   batch.verdict = Verdict::kApart;
   batch.is_together = false;
-  // This is a copy, because AddBatch may move the batches in memory.
+  // The list is copied, because AddBatch may move the batches in memory.
   const std::vector<size_t> sites = batch.sites;
   for (size_t site : sites) batch_of_site_[site] = -1;
   const size_t workers = static_cast<size_t>(runner_.worker_count());

@@ -64,8 +64,8 @@ class SideBySide {
     return kept_count_ == 0 ? OkStatus() : RunKept();
   }
 
-  // True while no calls have been recorded. Only then does StartRun need
-  // is_settled.
+  // True while no run's calls have been recorded to find batches. Only then
+  // does StartRun need is_settled.
   bool is_waiting() const { return state_ == State::kWaits; }
   // True if all batches have been found and the faster way is known for each of
   // them.
@@ -80,7 +80,8 @@ class SideBySide {
     const uint8_t* begin = nullptr;
     const uint8_t* end = nullptr;
   };
-  // A call that is recorded in the first run, or that is kept to run later.
+  // A call that is recorded in the first run to find batches, or that is kept
+  // to run later with others of its batch.
   struct KeptCall {
     size_t site = 0;
     const Kernel* kernel = nullptr;
@@ -90,7 +91,7 @@ class SideBySide {
     std::vector<void*> buffers;
     std::vector<Range> ranges;
     size_t input_count = 0;
-    // number of calls of Synchronize in the run before this call
+    // number of calls of Synchronize in this run before the call
     int64_t synchronizations = 0;
     Status status;
   };
@@ -106,10 +107,11 @@ class SideBySide {
                                 // batch, in order
     Verdict verdict = Verdict::kOpen;
     Samples apart, together;
-    // number of runs in which the batch was selected to run concurrently
+    // number of runs in which the batch was selected to run its calls
+    // concurrently
     int64_t tries = 0;
     // State in the current run. is_together: the batch runs concurrently.
-    // calls: number of its calls so far that ran one after another. begin_ns:
+    // calls: number of its calls so far, which have run or are kept. begin_ns:
     // time at which the first of them began.
     bool is_together = false;
     size_t calls = 0;
@@ -134,18 +136,19 @@ class SideBySide {
   ParallelRunner& runner_;
   const Clock clock_;
   State state_ = State::kWaits;
-  std::vector<KeptCall> seen_;  // the first call of each site in the recorded
-                                // run
+  std::vector<KeptCall> seen_;  // the first call of each site in the run that
+                                // was recorded to find batches
   std::vector<bool> is_seen_;
   std::vector<Batch> batches_;
   // for each site, the number of its batch; -1: it is in no batch
   std::vector<int> batch_of_site_;
-  // the kept calls; only the first kept_count_ are valid
+  // the calls that wait for the rest of their batch; only the first kept_count_
+  // are valid
   std::vector<KeptCall> kept_;
   size_t kept_count_ = 0;
   int64_t synchronizations_ = 0;
-  size_t next_try_ = 0;  // number of the batch from which the next selection of
-                         // batches to try starts
+  size_t next_try_ = 0;  // index of the batch at which the next search for
+                         // batches to try begins
   int64_t run_begin_ns_ = 0;
   int64_t run_ns_ = 0;  // duration of the last run in nanoseconds
 };

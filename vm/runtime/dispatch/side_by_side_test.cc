@@ -72,7 +72,7 @@ class TimedKernel : public HostKernel {
 class SideBySideTest : public testing::Test {
  protected:
   using Cells = std::vector<unsigned>;
-  // A call that reads some cells of memory and writes one.
+  // A call that reads the cells `reads` of memory and writes the cell `write`.
   struct Step {
     std::vector<size_t> reads;
     size_t write = 0;
@@ -147,8 +147,8 @@ TEST_F(SideBySideTest, WhatIsFasterOnAllWorkersRunsApart) {
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{0}, 2}}), 1);
 }
 
-// On two workers three concurrent calls take as long as four, so the batch is
-// not faster; a part with two calls is.
+// On two workers three concurrent calls take as long as four would, so the
+// batch of three is not faster. A part of the batch with two calls is faster.
 TEST_F(SideBySideTest, PartsOfWhatIsTooMuchAtOnce) {
   for (int i = 0; i < 3; ++i) AddKernel({.alone_ns = 6400, .shared_ns = 4000});
   const std::vector<Step> steps = {{{0}, 1}, {{0}, 2}, {{0}, 3}};
@@ -159,8 +159,9 @@ TEST_F(SideBySideTest, PartsOfWhatIsTooMuchAtOnce) {
 
 TEST_F(SideBySideTest, DependentCallsStayInOrder) {
   for (int i = 0; i < 3; ++i) AddKernel({.alone_ns = 1000, .shared_ns = 1000});
-  // The second call reads the first call's result, writes the first call's
-  // operand, or writes the first call's result.
+  // In three cases the second call depends on the first: it reads the first
+  // call's result, writes the first call's operand, or writes the first call's
+  // result. The calls must not run concurrently.
   for (const Step& second : {Step{{1}, 2}, Step{{3}, 0}, Step{{3}, 1}}) {
     Decide({{{0}, 1}, second});
     EXPECT_EQ(side_by_side_->batch_count(), 0);
@@ -179,7 +180,8 @@ TEST_F(SideBySideTest, MemoryThatComesToOverlap) {
   ASSERT_TRUE(Run({{{0}, 1}, {{1}, 2}}, cells).ok());
   EXPECT_EQ(cells[2], 31u * 2 + 31);
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{1}, 2}}), 1);
-  // In this run the two calls are independent again.
+  // The two calls are independent again in this run, so they may run
+  // concurrently.
   EXPECT_EQ(MostAtOnce({{{0}, 1}, {{0}, 2}}), 2);
 }
 

@@ -30,7 +30,8 @@ class TieredDispatchRunner : public DispatchRunner {
   // Requests kernels for a site that has a slot, and uses those that were
   // installed.
   void UpdateKernel(SiteState& site);
-  // Chooses the best kernel in the slot for the site's parameters.
+  // Chooses the best kernel in the slot for the site's parameters, if there is
+  // one.
   void ChooseKernel(SiteState& site);
   void UseKernel(PlanEntry& entry, const Kernel* kernel);
   // Runs the call with the kernel, or at tier 0 if `kernel` is null. The

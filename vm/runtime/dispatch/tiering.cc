@@ -27,8 +27,9 @@ KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
     std::span<const uint8_t> data;
     if (source.constant >= 0) {
       data = definition.constants[static_cast<size_t>(source.constant)].data;
-      // A view beyond the constant's end is ignored here, because running the
-      // program reports it as an error.
+      // If the program's view of the constant begins beyond the constant's end,
+      // the request gets no bytes. Running the program reports the view as an
+      // error.
       data = data.subspan(
           std::min<size_t>(static_cast<size_t>(source.offset), data.size()));
     }
@@ -99,8 +100,9 @@ int Tiering::NextTier(size_t group, std::span<const int64_t> parameters,
   if (is_hot && options_.max_tier >= 2 &&
       slot.specialised() < options_.most_specialised)
     return 2;
-  // Waits for the next shape class. It will show if the parameters that were
-  // equal so far stay equal.
+  // No kernel is requested until the next shape class comes: it shows if the
+  // parameters that were equal in the last classes stay equal, so that classes
+  // can share a kernel.
   if (common && !shares && calls == 0 && options_.max_tier >= 2)
     return requested;
   return std::max(requested, 1);

@@ -78,8 +78,8 @@ class MemoryPool;
 KernelRequest RequestFor(const std::shared_ptr<const Module>& module,
                          size_t group);
 
-// All slots of a module, and the policy for requests. `provider` is null if
-// kernels are only installed from other sources
+// All slots of a module, and the policy for requests. `provider`, which
+// compiles kernels, is null if kernels are only installed from files or tables
 // (vm/runtime/dispatch/native_kernels.h).
 class Tiering : public DispatchRunnerSource {
  public:
@@ -112,12 +112,12 @@ class Tiering : public DispatchRunnerSource {
   // follow (for example because a value grows in a loop), so further classes
   // use a kernel for all shapes.
   static constexpr int kMaxEager = 64;
-  // Number of new shape classes, one after the other, with the same values in
-  // common, from which on a class shares a kernel with the others. vm-prejit
-  // makes such kernels for as many recorded shapes.
+  // If so many new shape classes, one after the other, have some parameter
+  // values in common, further such classes share a kernel for these values.
+  // vm-prejit makes such kernels for as many recorded shapes.
   static constexpr int kClassesOfSharedShape = 3;
-  // Number of calls after which a class that shares a kernel with others gets
-  // its own, even if classes get their own before their first call otherwise.
+  // Number of calls after which a shape class that shares a kernel with others
+  // gets a kernel of its own. It applies even if tier2_calls is smaller.
   static constexpr int64_t kCallsForOwnKernel = 10;
   static Options Eager(int max_tier);
 
@@ -132,15 +132,16 @@ class Tiering : public DispatchRunnerSource {
   const std::shared_ptr<KernelSlot>& slot(size_t group) const {
     return slots_[group];
   }
-  // Counts a timed call of a group, which took `ns` nanoseconds.
+  // Adds a timed call of a group of sites, which took `ns` nanoseconds, to the
+  // time of the module and of the group's slot.
   void Count(size_t group, int64_t ns) {
     slots_[group]->Count(ns);
     ns_.fetch_add(ns, std::memory_order_relaxed);
   }
-  // Returns the tier that a shape class should request now, after `calls` calls
-  // and a request of tier `requested`: 1 is the kernel that the class shares
-  // with others (SharedShape). The result `requested` means that no request
-  // should be made.
+  // Returns the tier of the kernel that a shape class should request now; tier
+  // 1 means the kernel that it shares with other classes (SharedShape). `calls`
+  // is the number of its calls so far, and `requested` is the tier that it has
+  // requested already. If `requested` is returned, no request should be made.
   int NextTier(size_t group, std::span<const int64_t> parameters, int64_t calls,
                int requested) const;
   // Returns the shape of the kernel that the class of the parameters shares
@@ -185,8 +186,8 @@ class Tiering : public DispatchRunnerSource {
   Preparation preparation_ = nullptr;
   std::vector<std::shared_ptr<KernelSlot>> slots_;
   std::vector<int64_t> sites_;  // indexed by group
-  // For each group, the recorded calls of its dispatch; null if the module's
-  // profile does not contain the dispatch.
+  // for each group, the calls of its dispatch in the module's profile; null if
+  // the profile does not contain the dispatch
   std::vector<const DispatchProfile*> recorded_;
   std::atomic<int64_t> ns_{0};
   std::mutex mutex_;  // guards the fields below

@@ -104,7 +104,8 @@ class TieringTest : public testing::Test {
 TEST_F(TieringTest, TheOnlyShapeGetsItsOwnKernelAtOnce) {
   Start({.tier1_calls = 4, .tier2_calls = 1000});
   EXPECT_EQ(Run(2), 3);
-  // Three calls must not have caused a request.
+  // The program calls the dispatch three times. This is less than tier1_calls,
+  // so nothing must have been requested.
   EXPECT_EQ(provider_->requests.size(), 0u);
   EXPECT_EQ(Run(2), 3);
   ASSERT_EQ(provider_->requests.size(), 1u);
@@ -128,7 +129,8 @@ TEST_F(TieringTest, ManyShapesGetOneKernelAndHotOnesTheirOwn) {
   EXPECT_TRUE(provider_->requests[0].parameters.empty());
   Run(2);
   EXPECT_EQ(provider_->requests.size(), 1u);
-  Run(2);  // This is the ninth call with two rows.
+  Run(2);  // This run contains the ninth call with two rows, for which a
+           // specialised kernel must be requested.
   ASSERT_EQ(provider_->requests.size(), 2u);
   EXPECT_EQ(provider_->requests[1].tier, 2);
   EXPECT_EQ(provider_->requests[1].parameters, (std::vector<int64_t>{2}));
@@ -200,12 +202,12 @@ TEST_F(TieringTest, EagerStopsWhereShapesHaveNoEnd) {
   EXPECT_TRUE(provider_->requests.back().parameters.empty());
 }
 
-// The classes of a decoder that runs a prompt of seven tokens, then token by
-// token: the number of new tokens, and that of earlier ones.
+// The shape classes of a decoder that runs a prompt of seven tokens, then one
+// token at a time. A class is [number of new tokens, number of earlier tokens].
 TEST_F(TieringTest, ClassesWithValuesInCommonShareAKernel) {
   constexpr int64_t kOpen = tensor::kOpenParameter;
   using Shape = std::vector<int64_t>;
-  // Returns the tier that a class requests before its first call.
+  // Returns the tier that is requested before the first call with a shape.
   const auto next = [&](const Shape& shape) {
     tiering_->slot(0)->NoteShape(shape);
     return tiering_->NextTier(0, shape, 0, 0);
@@ -218,7 +220,8 @@ TEST_F(TieringTest, ClassesWithValuesInCommonShareAKernel) {
   EXPECT_EQ(tiering_->SharedShape(0, Shape{1, 9}), (Shape{1, kOpen}));
   EXPECT_EQ(tiering_->SharedShape(0, Shape{7, 0}), Shape{});
   EXPECT_EQ(tiering_->NextTier(0, Shape{1, 9}, 10, 1), 2) << "it is hot";
-  // Another prompt of seven tokens has its own class.
+  // Another prompt of seven tokens is a shape class of its own and must not use
+  // the decoder's shared kernel.
   EXPECT_EQ(next({7, 10}), 2);
   EXPECT_EQ(tiering_->SharedShape(0, Shape{1, 17}), Shape{});
 
@@ -287,7 +290,7 @@ TEST_F(TieringTest, SpecialisedKernelsOfManyShapesDoNotMixUp) {
       std::make_unique<MarkingKernel>(2, std::vector<int64_t>{5}));
   for (int round = 0; round < 3; ++round) {
     // The program is run with more shapes than the number of plans that are
-    // kept.
+    // kept, so that entries are reused for other shapes.
     for (int64_t n = 1; n <= 20; ++n) EXPECT_EQ(Run(n), n == 5 ? 603 : 3) << n;
   }
 }
@@ -302,7 +305,8 @@ TEST_F(TieringTest, DecliningKeepsTierZero) {
   EXPECT_EQ(provider_->requests.size(), 1u);
 }
 
-// A MarkingKernel whose calls take a given time.
+// A kernel that adds a number to the result, like MarkingKernel, and whose
+// calls take a given time.
 class SlowMarkingKernel : public MarkingKernel {
  public:
   using MarkingKernel::MarkingKernel;
@@ -430,8 +434,9 @@ class UnsteadyRunner : public ParallelRunner {
 };
 
 TEST_F(TieringTest, KernelsOnTrialDoNotPayForTierZero) {
-  constexpr int kExtent = 1 << 16;  // The extent is large enough that tier 0
-                                    // uses the runner.
+  // The extent is so large that tier 0 splits the work among threads, so it
+  // uses the runner.
+  constexpr int kExtent = 1 << 16;
   UnsteadyRunner runner;
   device_ = *hal::CreateCpuDevice({.host_runner = &runner});
   module_ = *Module::FromDefinition(*ParseModule(ChainText(kExtent)));

@@ -20,7 +20,7 @@ namespace ember::vm {
 class TrialAccount {
  public:
   void StartRun() {
-    // A run may lose one part in this many of its time.
+    // A run may lose one part in kMayLose of its time at tier 0 by trials.
     constexpr int64_t kMayLose = 32;
     if (interpreted_ns_ > 0) may_lose_ns_ = interpreted_ns_ / kMayLose;
     interpreted_ns_ = lost_ns_ = 0;
@@ -36,8 +36,8 @@ class TrialAccount {
   // Adds a time in nanoseconds that was spent in addition to calls, such as for
   // checks.
   void AddLoss(int64_t ns) { lost_ns_ += ns; }
-  // Records that a measurement was made in this run, so the times of the next
-  // run are needed, too.
+  // Records that a measurement was made in this run. The choice may then still
+  // be open, so that the times of the next run are needed.
   void NoteMeasured() { has_measured_ = true; }
 
   bool has_lost_enough() const { return lost_ns_ > may_lose_ns_; }

@@ -33,15 +33,15 @@ struct Region {
   size_t needed() const { return RoundUp(offset() + size(), kAlignment); }
 };
 
-// Returns one region per group of overlapping outputs. The regions do not
-// overlap each other.
+// Groups outputs that overlap, directly or through other operands, and returns
+// one region for each set. No two regions overlap.
 std::vector<Region> OutputRegions(std::span<const Region> operands,
                                   size_t input_count) {
   std::vector<Region> regions;
   for (const Region& output : operands.subspan(input_count)) {
     Region region = output;
-    // The search is repeated until no operand is added, because an operand that
-    // joins the region may make it overlap other operands.
+    // All operands are searched again until none is added, because an operand
+    // that was added to the region may make it overlap further operands.
     for (size_t size = 0; size != region.size();) {
       size = region.size();
       for (const Region& operand : operands) {

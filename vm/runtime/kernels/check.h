@@ -56,8 +56,8 @@ class KernelCheck {
   // Returns the inputs as they were before the call. Inputs that the call
   // overwrites are copies.
   std::span<const void* const> inputs() const { return inputs_; }
-  // Returns for each output the input with which it shares memory, for
-  // ComparedCall::shared.
+  // Returns for each output the number of the input that shares its memory, as
+  // in ComparedCall::shared.
   std::span<const int> shared() const { return shared_; }
 
  private:
@@ -71,7 +71,8 @@ class KernelCheck {
   std::vector<const void*> inputs_;
   std::vector<int> shared_;
   std::vector<int64_t> output_bytes_;
-  std::vector<bool> is_apart_;  // for each output, true if no input overlaps it
+  std::vector<bool> is_apart_;  // for each output, true if it shares no memory
+                                // with an input
 };
 
 }  // namespace ember::vm

@@ -50,8 +50,9 @@ class ExactJudge : public KernelJudge {
     last_shared.assign(call.shared.begin(), call.shared.end());
     if (call.got_status.ok() != call.want_status.ok())
       return {.wrong = "an error"};
-    // The buffers have rows of four elements; those of the sample "static" are
-    // two by two.
+    // The outputs have 16 bytes per row in the sample "loop", and 16 bytes in
+    // all (two by two elements) in the sample "static", which has no
+    // parameters.
     const int64_t rows = call.parameters.empty() ? 1 : call.parameters[0];
     const auto bytes = static_cast<size_t>(16 * rows);
     last_input = static_cast<const float*>(call.inputs[0])[0];
@@ -212,8 +213,8 @@ TEST_F(KernelCheckTest, WhatAnotherSessionFindsHoldsForAll) {
   const auto other = NewSession();
   Run(2);
   Run(*other, 2);
-  // The kernel is right in its first call, and wrong in the second iteration of
-  // the loop.
+  // The check of this kernel's first call finds it right. The kernel is wrong
+  // only in the second iteration of the program's loop, which is not checked.
   const BiasKernel* const kernel = Install(std::make_unique<BiasKernel>(1, 1));
   Run(2);
   EXPECT_EQ(judge_.calls, 1);
@@ -317,8 +318,8 @@ TEST_F(KernelCheckTest, CopiesOverlapAsTheCallDoes) {
   alignas(64) uint8_t memory[512];
   for (size_t i = 0; i < sizeof memory; ++i)
     memory[i] = static_cast<uint8_t>(i);
-  // The operands are an input that overlaps nothing, an input in which an
-  // output begins, and an output behind this input.
+  // The three kinds of operands are an input that overlaps nothing, an input in
+  // which an output begins, and an output behind that input.
   void* const buffers[] = {memory + 16, memory + 136, memory + 160,
                            memory + 320};
   const int64_t bytes[] = {64, 100, 40, 8};

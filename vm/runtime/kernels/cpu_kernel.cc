@@ -13,16 +13,17 @@
 namespace ember::vm {
 namespace {
 
-// Smallest size in bytes of a constant whose pages are worth releasing.
+// Smallest size in bytes of a constant whose pages in the file are worth
+// releasing after the kernel has packed it.
 constexpr size_t kLargeConstant = size_t{1} << 20;
 
 constexpr int64_t kAlignment = 64;
 // Number of pieces per worker into which tasks are split. Workers that begin
 // late or are slow then run fewer pieces.
 constexpr int64_t kChunksPerWorker = 4;
-// Largest number of points in a piece of a call. Such a piece takes a few
-// milliseconds. A longer call is split into more pieces, because a run can be
-// stopped between two pieces.
+// Largest number of points in a piece of a call. A piece of this size takes a
+// few milliseconds. A call of more points is split into more pieces, because a
+// run can be stopped between two pieces.
 constexpr int64_t kPointsPerChunk = int64_t{1} << 24;
 constexpr int64_t kMaxChunks = int64_t{1} << 20;
 
@@ -53,8 +54,8 @@ class CallArray {
   T* data_ = few_;
 };
 
-// Charges the budget with the temporaries of a call, as long as this object
-// exists.
+// Charges the caller's memory budget with the temporaries of a call, as long as
+// this object exists.
 class Charge {
  public:
   Charge(MemoryBudget* budget, int64_t bytes) : budget_(budget), bytes_(bytes) {
@@ -138,8 +139,8 @@ bool CpuKernel::Accepts(std::span<const int64_t> parameters) const {
 Status CpuKernel::Pack() {
   const KernelImage& image = definition_.image;
   if (image.prologue_count == 0) return OkStatus();
-  // The parameters may be left at 0: the extents of packed buffers depend on
-  // constants only.
+  // Parameters are left at 0 while constants are packed, because the extents of
+  // packed buffers depend on constants only.
   const std::vector<int64_t> parameters(image.parameter_count);
   EMBER_ASSIGN_OR_RETURN(const KernelLayout layout,
                          LayOutKernel(image, parameters, kAlignment));
@@ -265,8 +266,9 @@ Status CpuKernel::RunPhases(size_t first, size_t end,
                   ": no memory for temporaries of ", bytes, " bytes"}));
     }
   }
-  // Each worker has its own array of pointers to buffers, because the memory of
-  // kTask buffers differs between workers.
+  // Each worker has its own array of pointers to the kernel's buffers, because
+  // the kTask buffers (temporaries of one task) are at a different address for
+  // each worker.
   const size_t count = buffers.size();
   CallArray<void*, 32> pointers(count * static_cast<size_t>(workers));
   auto* const base =

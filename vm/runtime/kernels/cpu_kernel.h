@@ -85,10 +85,11 @@ class CpuKernel final : public HostKernel {
                    std::span<void* const> arguments) const;
 
   CpuKernelDefinition definition_;
-  KernelLayout constant_layout_;  // Layout of all calls, which is known only if
-                                  // the image has no parameters.
-  // Memory of the packed constants: that of the definition's packed_owner, or
-  // a list of blocks.
+  // sizes of buffers and numbers of tasks; set only if the image has no
+  // parameters, so that they are equal in all calls
+  KernelLayout constant_layout_;
+  // object that owns the memory of the packed constants: packed_owner of the
+  // definition, or a list of blocks
   std::shared_ptr<const void> packed_owner_;
   std::vector<void*> packed_pointers_;  // for each buffer, its packed contents;
                                         // null for other buffers

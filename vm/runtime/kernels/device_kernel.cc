@@ -12,8 +12,9 @@
 namespace ember::vm {
 namespace {
 
-// Largest number of bytes of all slices of one buffer together. It limits the
-// number of workgroups that run at once, because each of them needs a slice.
+// A sliced buffer has one part (slice) for each workgroup that runs. This is
+// the largest number of bytes of all slices of one buffer; it limits the number
+// of workgroups that run at once.
 constexpr int64_t kSliceBytes = int64_t{64} << 20;
 constexpr int64_t kAlignment = 64;
 
@@ -138,13 +139,13 @@ StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - begin;
   kernel->pack_ms_ = took.count();
-  // The fields below are cleared, because they are not used after the kernel
-  // has been created.
+  // These fields of the definition are cleared, because they are used only
+  // while the kernel is created.
   own.constants.clear();
   own.packed.clear();
   own.image.code.bytes = {};
-  // Only executables of the emulated grid run the code in place. Kernels of
-  // other formats need not keep the code's owner.
+  // Only the emulated grid runs the code where it is in memory, so only its
+  // kernels keep the object that owns the code.
   if (own.image.code.format != KernelFormat::kEmulatedGrid)
     own.image.code.owner = nullptr;
   return kernel;
@@ -248,8 +249,8 @@ Status DeviceKernel::CheckLayout(const KernelLayout& layout) const {
   return OkStatus();
 }
 
-// Checks the numbers of loop iterations of all phases in the range, before the
-// first phase is recorded. CheckBoxes is also called before that.
+// Checks the numbers of loop iterations of all phases in the range. It is
+// called, like CheckBoxes, before the first phase is recorded.
 Status DeviceKernel::CheckIterations(PhaseRange range,
                                      const KernelLayout& layout) const {
   if (layout.phase_iterations.empty()) return OkStatus();
@@ -265,9 +266,9 @@ Status DeviceKernel::CheckIterations(PhaseRange range,
   return OkStatus();
 }
 
-// Checks those requirements of tensor maps that CheckLayout does not check.
-// Extents and strides cannot be too large, and bindings begin at addresses with
-// the device's alignment.
+// Checks the requirements on tensor maps that no other check covers.
+// CheckLayout has limited extents and strides, and bindings begin at addresses
+// with the device's alignment.
 Status DeviceKernel::CheckBoxes(PhaseRange range,
                                 const KernelLayout& layout) const {
   static_assert(kMaxDeviceElements * 8 <= kMaxBoxStride);
@@ -282,7 +283,7 @@ Status DeviceKernel::CheckBoxes(PhaseRange range,
         return OverLimit(Concat({"a tensor map of buffer %", buffer.name,
                                  ", which has no elements"}));
       }
-      // This is the stride in bytes of the next outer dim.
+      // stride of the next outer dim in bytes
       int64_t stride = DTypeByteSize(buffer.type);
       const std::vector<int64_t>& extents = layout.extents[number];
       for (size_t dim = extents.size() - 1; dim > 0; --dim) {
@@ -364,8 +365,8 @@ Status DeviceKernel::TakePacked(const KernelLayout& layout) {
 Status DeviceKernel::Pack() {
   const KernelImage& image = definition_.image;
   if (image.prologue_count == 0) return OkStatus();
-  // Values of other parameters may be missing: the extents of packed buffers
-  // depend on constants only.
+  // Parameters without a given value are 0 while constants are packed, because
+  // the extents of packed buffers depend on constants only.
   std::vector<int64_t> parameters = definition_.prologue_parameters;
   parameters.resize(image.parameter_count);
   EMBER_ASSIGN_OR_RETURN(const KernelLayout layout, LayoutFor(parameters));
@@ -400,8 +401,8 @@ Status DeviceKernel::Pack() {
                     ": expected a constant of ", bytes, " bytes, found ",
                     data.size()}));
       }
-      // The uploaded constants stay in host-visible memory, because the device
-      // reads them only once.
+      // The constants that the prologue reads are uploaded to host-visible
+      // memory, because the device reads them only once.
       EMBER_ASSIGN_OR_RETURN(
           hal::Buffer* const memory,
           Allocate(bytes, hal::MemoryKind::kHostVisible, recording.buffers_));
@@ -441,7 +442,8 @@ StatusOr<std::unique_ptr<Recording>> DeviceKernel::Record(
   for (size_t i = 0; i < call.buffers.size() && i < ranges.size(); ++i) {
     if (image.buffers[i].scope > KernelScope::kOutput) continue;
     ranges[i] = call.buffers[i];
-    // Bytes behind the last element do not belong to the operand.
+    // The kernel gets only the bytes of the operand's elements; the caller's
+    // range may be longer.
     ranges[i].length = std::min(ranges[i].length, layout.bytes[i]);
   }
   EMBER_RETURN_IF_ERROR(RecordPhases(phases(), executables_, layout, parameters,
@@ -458,8 +460,8 @@ Status DeviceKernel::RecordPhases(
   const KernelImage& image = definition_.image;
   const std::span<const DevicePhase> device(
       image.code.device.data() + range.begin, range.end - range.begin);
-  // Memory is allocated even if the buffers have no bytes, because a command
-  // must refer to a buffer.
+  // The memory for the call's own buffers has at least one byte, even if they
+  // are empty, because a command must refer to a buffer.
   const bool has_call_buffers =
       std::ranges::any_of(image.buffers, [](const KernelBuffer& buffer) {
         return buffer.scope == KernelScope::kCall;
@@ -488,8 +490,8 @@ Status DeviceKernel::RecordPhases(
     const DevicePhase& phase = device[i];
     const int64_t tasks = layout.phase_tasks[range.begin + i];
     if (tasks <= 0) continue;
-    // If buffers are sliced, only a limited number of tasks runs at once,
-    // because each workgroup needs its own slices.
+    // If a buffer of the phase has a slice for each workgroup, only as many
+    // tasks run at once as slices fit the limits.
     int64_t at_once = tasks;
     for (const DevicePhase::Binding& binding : phase.bindings) {
       const int64_t bytes = layout.bytes[binding.buffer];
@@ -520,8 +522,9 @@ Status DeviceKernel::RecordPhases(
     const std::vector<int64_t> map_extents = MapExtents(phase, layout);
     const int64_t per_group = phase.tasks_per_workgroup;
     for (int64_t first = 0; first < tasks; first += at_once) {
-      // A barrier is also necessary between two groups of tasks of the phase,
-      // because they use the same slices.
+      // A barrier is also necessary between two parts of the phase's tasks,
+      // because the second part's workgroups write to the slices that the first
+      // part used.
       if (touches.MustWait(touched) || first > 0)
         EMBER_RETURN_IF_ERROR(list.Barrier());
       int64_t groups =

@@ -64,7 +64,7 @@ class DeviceKernel final : public RecordedKernel {
   class CallRecording;
   using Executables = std::vector<std::unique_ptr<hal::Executable>>;
   using Buffers = std::vector<std::unique_ptr<hal::Buffer>>;
-  // Phases [begin, end) of the image.
+  // The phases [begin, end) of the image's list of phases.
   struct PhaseRange {
     size_t begin = 0;
     size_t end = 0;
@@ -75,8 +75,8 @@ class DeviceKernel final : public RecordedKernel {
   PhaseRange phases() const;
   StatusOr<Executables> Load(PhaseRange range) const;
   StatusOr<KernelLayout> LayoutFor(std::span<const int64_t> parameters) const;
-  // Checks the sizes against the limits on which the code relies, and those of
-  // the device.
+  // Checks the sizes of a call against the limits on which the kernel's code
+  // relies, and against those of the device.
   Status CheckLayout(const KernelLayout& layout) const;
   Status CheckIterations(PhaseRange range, const KernelLayout& layout) const;
   // Checks that the tensors which the phases copy by tensor maps fulfil the

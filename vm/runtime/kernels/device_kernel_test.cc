@@ -115,12 +115,13 @@ TEST_F(DeviceKernelTest, MapsAreOfTheCallsExtents) {
         Call(static_cast<int64_t>(rows), static_cast<int64_t>(columns));
     ASSERT_TRUE(found.ok()) << found.status().ToString();
     std::vector<uint64_t> expected = {
-        // The first three fields are the number of workgroups (of two rows
-        // each, at most three), the number of columns, and 0.
+        // The kernel returns its arguments. The first three are the number of
+        // workgroups (of two rows each, at most three), the number of columns,
+        // and 0.
         std::min<uint64_t>((rows + 1) / 2, 3), columns, 0,
-        // These are the expected fields of the tensor map of x.
+        // The kernel then returns the fields of the tensor map of x.
         1, 1, 2, 2, 1, columns, rows, columns * 2, 64, 8,
-        // These are the expected fields of the tensor map of y.
+        // The kernel then returns the fields of the tensor map of y.
         1, 1, 1, 8, 0, 32, 1, 0, 16, 1};
     expected.resize(kResults);
     EXPECT_EQ(*found, expected);
@@ -142,7 +143,7 @@ TEST_F(DeviceKernelTest, RefusesCallsWhoseTensorsHaveNoMap) {
   const Status empty = Call(3, 0).status();
   EXPECT_EQ(empty.code(), StatusCode::kUnimplemented);
   EXPECT_EQ(empty.message(), who + ", which has no elements");
-  // A call without tasks records nothing.
+  // A call without tasks must record no commands.
   const auto nothing = Call(0, 12);
   ASSERT_TRUE(nothing.ok()) << nothing.status().ToString();
   EXPECT_EQ(*nothing, std::vector<uint64_t>(kResults));

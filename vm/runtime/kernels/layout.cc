@@ -27,8 +27,8 @@ std::vector<uint64_t> Evaluate(std::span<const tensor::Instruction> formulas,
         values.push_back(static_cast<uint64_t>(parameters[in.immediate]));
         break;
       default:
-        // Operands that the instruction does not have are 0 and so refer to
-        // value 0, which is then not used.
+        // Unused operands of the instruction are 0 and so refer to formula 0,
+        // whose value is ignored.
         values.push_back(
             tensor::EvaluateScalar(in.opcode, formulas[in.a].type, in.type,
                                    {values[in.a], values[in.b], values[in.c]}));
@@ -61,8 +61,8 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
     for (const uint32_t extent : buffer.extents) {
       extents.push_back(
           std::max<int64_t>(static_cast<int64_t>(values[extent]), 0));
-      // Only the kernel's own buffers are checked: the plan has checked the
-      // extents of the dispatch's buffers.
+      // Only the kernel's own buffers are limited here, because the plan has
+      // checked the extents of the dispatch's buffers.
       const bool overflows =
           __builtin_mul_overflow(bytes, extents.back(), &bytes);
       if (overflows || bytes > kMaxBytes) bytes = kMaxBytes + 1;

@@ -23,8 +23,8 @@ namespace ember::vm {
 struct KernelLayout {
   std::vector<int64_t> bytes;                 // number of bytes of each buffer
   std::vector<std::vector<int64_t>> extents;  // extents of each buffer
-  // Offsets of kCall and kTask buffers, each in the memory for its kind of
-  // buffers.
+  // Offset of each temporary buffer: for a kCall buffer in the memory of the
+  // call, for a kTask buffer in the memory of each task.
   std::vector<int64_t> offsets;
   // number of tasks of each phase: first the prologue's phases, then the others
   std::vector<int64_t> phase_tasks;

@@ -9,7 +9,8 @@
 namespace ember::vm {
 namespace {
 
-// Largest number of overlay files. A device needs only a few targets.
+// Largest number of overlay files of a module that are used. A device needs
+// only those of a few targets.
 constexpr size_t kMaxFiles = 64;
 
 struct Close {
@@ -24,8 +25,8 @@ std::vector<std::string> FindOverlayFiles(const std::string& module_path) {
   const std::string folder =
       slash == std::string::npos ? "." : module_path.substr(0, slash + 1);
   std::string prefix = module_path.substr(name_begin);
-  // This ending is removed from the module's name: "model.vmfb" and "model"
-  // have the same overlays.
+  // The ending of the module's file name is removed, so that "model.vmfb" and
+  // "model" have the same overlays.
   constexpr std::string_view kEnding = ".vmfb";
   if (prefix.ends_with(kEnding)) prefix.resize(prefix.size() - kEnding.size());
   prefix += '.';

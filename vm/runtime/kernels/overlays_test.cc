@@ -98,7 +98,8 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
   const std::string target = "x86_64-linux+v4";
   auto room = MakeRoomForSignature(MakeFile(target));
   ASSERT_TRUE(room.ok()) << room.status().ToString();
-  // A second call of MakeRoomForSignature must return the same file.
+  // If the file has room for a signature already, MakeRoomForSignature must
+  // return it unchanged.
   EXPECT_EQ(*MakeRoomForSignature(*room), *room);
   const Overlay overlay = *InMemory(*room).Read();
   const Ed25519Key key = {};
@@ -110,8 +111,8 @@ TEST(OverlaysTest, SignaturesAreOfHeaderTargetAndSection) {
               HasSubstr("found another's"));
   const Sha512Digest digest = SignedDigest(overlay);
   std::string changed = *room;
-  // The changed byte is in the overlay's native section. The digest must depend
-  // on it.
+  // The changed byte is in the overlay's native section, on which the digest
+  // that is signed must depend.
   changed[sizeof(OverlayHeader) + 100] ^= 1;
   EXPECT_NE(SignedDigest(*InMemory(changed).Read()), digest);
   changed = *MakeRoomForSignature(MakeFile("x86_64-linux+v3"));
@@ -135,7 +136,8 @@ TEST(ModuleIdentityTest, IsOfAllThatAModuleComputesBy) {
     m.dispatch_origins.clear();
   }));
   EXPECT_FALSE(changed([](ModuleDefinition& m) {
-    // The hashes are set as they are when a file is read.
+    // The hashes are set to those that a reader of a file computes, so that
+    // nothing changes.
     for (Constant& c : m.constants) c.hash = HashBytes(c.data);
   }));
   EXPECT_TRUE(changed([](ModuleDefinition& m) { m.constants[0].hash = 7; }));

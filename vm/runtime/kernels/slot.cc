@@ -60,7 +60,8 @@ void KernelSlot::Decline(std::string reason) {
 void KernelSlot::SetAside(SlowKernel slow) {
   std::lock_guard<std::mutex> lock(mutex_);
   Kernels snapshot = CopyOfLast();
-  // Nothing is added if another session has set the same kernel aside already.
+  // The list stays as it is if another session has set the kernel aside for
+  // these parameters already.
   if (snapshot.IsSlow(slow.kernel, slow.parameters)) return;
   snapshot.slow.push_back(std::move(slow));
   Publish(std::move(snapshot));

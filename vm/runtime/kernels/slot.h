@@ -1,5 +1,5 @@
-// The kernels that exist for one group of dispatch sites, and the number of
-// calls of the group. Providers install kernels in the slot. Sessions use an
+// Holds the kernels that exist for one group of dispatch sites, and counts the
+// group's calls. Providers install kernels in the slot. Sessions use an
 // installed kernel from their next call on, and never wait for a kernel.
 //
 //   KernelSlot slot;
@@ -92,8 +92,9 @@ class KernelSlot {
   }
   int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   int64_t total_ns() const { return ns_.load(std::memory_order_relaxed); }
-  // Sets the time of recorded runs (DispatchProfile). It must be called before
-  // all other functions.
+  // Sets the time that the group's calls took in recorded runs
+  // (DispatchProfile), which is part of heat_ns. It must be called before all
+  // other functions.
   void set_recorded_ns(int64_t ns) { recorded_ns_ = ns; }
   // Returns an estimate of the benefit of a kernel. Of several slots with
   // requests, the one with the largest value is compiled first.
@@ -112,11 +113,12 @@ class KernelSlot {
   // is the number of new tokens and the second one that of earlier tokens.
   struct CommonShape {
     std::vector<int64_t> parameters;
-    // Number of new classes, one after the other, that have this shape.
+    // number of new shape classes, one after the other, that had the values of
+    // `parameters` in common
     int classes = 0;
   };
-  // Returns the last common shape, if the parameters have it and some but not
-  // all of its parameters are open.
+  // Returns the common shape of the last new shape classes if the given
+  // parameters match it, and if some but not all of its values are open.
   std::optional<CommonShape> CommonShapeOf(
       std::span<const int64_t> parameters) const;
 
@@ -129,16 +131,19 @@ class KernelSlot {
     return pending_.load(std::memory_order_acquire) > 0;
   }
   // Returns the number of claims so far for kernels that are specialised for
-  // one shape class.
+  // some parameter values: those of one shape class, or a common shape.
   int specialised() const {
     return specialised_.load(std::memory_order_relaxed);
   }
 
  private:
-  // The caller must hold mutex_.
+  // Updates common_ for a shape class that is new to a session. The caller must
+  // hold mutex_.
   void UpdateCommonShape(std::span<const int64_t> parameters);
-  Kernels CopyOfLast() const;      // The caller must hold mutex_.
-  void Publish(Kernels snapshot);  // The caller must hold mutex_.
+  Kernels CopyOfLast() const;      // returns a copy of the current list; the
+                                   // caller must hold mutex_
+  void Publish(Kernels snapshot);  // makes this list the current one; the
+                                   // caller must hold mutex_
 
   std::atomic<const Kernels*> kernels_{nullptr};
   std::atomic<int64_t> calls_{0};
@@ -146,7 +151,8 @@ class KernelSlot {
   int64_t recorded_ns_ = 0;
   std::atomic<int> pending_{0};
   std::atomic<int> specialised_{0};
-  std::atomic<int> shapes_{0};  // number of shape classes; 2 means two or more
+  std::atomic<int> shapes_{0};  // number of different shape classes; 2 means
+                                // two or more
   mutable std::mutex mutex_;    // guards the fields below
   std::vector<int64_t> first_shape_, last_shape_;
   CommonShape common_;

@@ -44,8 +44,8 @@ TEST(KernelTrial, WhatSeemsSlowerIsMeasuredAlternately) {
   const KernelTrial trial = After(50, 1000, 8, 1200);
   EXPECT_EQ(trial.verdict(), Verdict::kOpen);
   EXPECT_EQ(Rematch(trial, 1000, 1200), Verdict::kSlower);
-  // Both tier 0 and the kernel are slower now, so the machine and not the
-  // kernel was the reason.
+  // In the second measurement tier 0 is slower than the kernel, so the machine
+  // and not the kernel was the reason for the first result.
   EXPECT_EQ(Rematch(trial, 1400, 1200), Verdict::kKeep);
 }
 

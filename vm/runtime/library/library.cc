@@ -56,8 +56,9 @@ Status SelectLeast(const LibraryCall& call, std::span<int64_t> order, int64_t k,
     EMBER_RETURN_IF_ERROR(Enumerate(call, order));
     return Sort(call, order, less);
   }
-  // The first `kept` elements of `order` are the smallest ones so far;
-  // candidates are put behind them.
+  // The first `kept` elements of `order` are the smallest numbers so far. New
+  // candidates are written behind them, and the smallest of all are selected
+  // again.
   int64_t kept = 0;
   for (int64_t next = 0; next < n;) {
     EMBER_RETURN_IF_ERROR(CheckInterrupt(call.interrupt));
@@ -160,7 +161,7 @@ Status NonZero(const LibraryCall& call) {
   return OkStatus();
 }
 
-// A value that occurs in the operand.
+// One of the different values that occur in the operand of Unique.
 struct DistinctValue {
   int64_t first;  // lowest position of the value
   int64_t count;
@@ -197,7 +198,8 @@ Status Unique(const LibraryCall& call) {
     }
     return 0;
   };
-  // Number of rows whose processing takes as long as that of kAtOnce elements.
+  // Number of rows for one piece of work between two checks of the interrupt;
+  // the rows have about kAtOnce elements.
   const int64_t rows_at_once =
       std::max<int64_t>(1, kAtOnce / std::max<int64_t>(1, width));
   const auto precedes = [&](int64_t a, int64_t b) {
@@ -262,8 +264,8 @@ struct Box {
   float area() const { return (bottom - top) * (right - left); }
 };
 
-// Reads a box from four numbers. If they are two corners, the corners may be in
-// any order.
+// Reads a box from four numbers: center and size if `centered`, otherwise two
+// opposite corners in any order.
 Box ReadBox(const float* raw, bool centered) {
   if (centered) {
     return {raw[1] - raw[3] / 2, raw[0] - raw[2] / 2, raw[1] + raw[3] / 2,
@@ -281,7 +283,8 @@ bool Overlaps(const Box& a, const Box& b, float threshold) {
   return intersection / (a.area() + b.area() - intersection) > threshold;
 }
 
-// Working memory for the boxes of one class of one image of the batch.
+// Working memory for non-maximum suppression of the boxes of one class in one
+// image.
 struct NonMaxWork {
   Scratch<Box> boxes;
   Scratch<uint64_t> keys;  // for each box, a key that orders it by score, the
@@ -290,8 +293,8 @@ struct NonMaxWork {
   Scratch<int64_t> kept;
 };
 
-// Removes the boxes of one class that overlap better ones too much. The
-// remaining boxes are in work.kept, the best one first.
+// Removes the boxes of one class that overlap a better one (by score) more than
+// the threshold. The remaining boxes are in work.kept, the best one first.
 Status Suppress(const LibraryCall& call, NonMaxWork& work, const float* scores,
                 int64_t most, const float* thresholds) {
   work.candidates.Clear();

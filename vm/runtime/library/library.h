@@ -22,8 +22,9 @@ struct LibraryMemory {
   uint8_t* data = nullptr;
   int64_t length = 0;
   MemoryBlock* block =
-      // For memory that the function allocates: its block, with one reference.
-      // The function sets this field.
+      // The block of memory that the function has allocated for the program,
+      // with one reference. The function sets this field; it is null for other
+      // operands.
       nullptr;
 };
 

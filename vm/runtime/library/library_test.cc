@@ -61,7 +61,8 @@ constexpr int64_t kU8 = static_cast<int64_t>(DType::kU8);
 const float kNan = std::nanf("");
 
 TEST_F(LibraryTest, TopKAlongAnAxis) {
-  // The elements are a tensor of the shape [1, 4, 2].
+  // These are the elements of a tensor of the shape [1, 4, 2]. The largest ones
+  // are selected along the axis of extent 4.
   std::vector<float> x = {1, 9, 5, 2, 5, -7, 3, 9};
   std::vector<float> values(4);
   std::vector<int64_t> indices(4);
@@ -169,7 +170,8 @@ TEST_F(LibraryTest, NonMaxSuppression) {
       Call(LibraryFunction::kNonMaxSuppression, {2, 1, 6, 3, 0}, 1, 1).ok());
 }
 
-// Long rows must be processed in pieces.
+// Rows that are longer than one piece of work must give the same order as a
+// stable sort.
 TEST_F(LibraryTest, TopKOfLongRows) {
   constexpr int64_t kCount = 100000;
   std::mt19937 random(1);
@@ -287,7 +289,8 @@ TEST_F(LibraryTest, CancelEndsWhatIsWrittenForRows) {
   constexpr int64_t kRows = 1 << 20;
   EXPECT_EQ(Call(LibraryFunction::kUnique, {kF32, kRows, 0, 1}, 1, 4).code(),
             StatusCode::kCancelled);
-  // The numbers of the rows must not have been written.
+  // The function must have stopped before it wrote the rows' numbers: the
+  // memory that it gave back is still zero.
   for (int i = 0; i < 4; ++i) {
     MemoryBlock* const block = *pool_.Acquire(kRows * 8);
     EXPECT_EQ(reinterpret_cast<const int64_t*>(block->data())[kRows - 1], 0);

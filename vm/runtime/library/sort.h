@@ -24,7 +24,7 @@
 namespace ember::vm {
 
 // Number of elements that are processed or sorted between two checks of the
-// interrupt, which takes about a millisecond.
+// interrupt. This work takes about a millisecond.
 inline constexpr int64_t kAtOnce = 1 << 14;
 
 // Returns the status of the interrupt; OK if it is null.

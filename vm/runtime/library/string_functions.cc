@@ -38,8 +38,8 @@ constexpr int64_t kPatternMemory = int64_t{2} << 20;
 // cannot be interrupted.
 constexpr int64_t kMaxMatchSteps = int64_t{1} << 32;
 
-// Returns the element with the number `index`. Elements are read and written
-// one by one, because another thread may change the memory meanwhile.
+// Returns the string handle with the number `index`. Handles are read and
+// written one by one, because another thread may change the memory meanwhile.
 int64_t HandleAt(const LibraryMemory& memory, int64_t index) {
   return static_cast<int64_t>(
       tensor::LoadElement(memory.data, index, DType::kI64));
@@ -49,8 +49,8 @@ void SetHandle(const LibraryMemory& memory, int64_t index, int64_t handle) {
                        static_cast<uint64_t>(handle));
 }
 
-// The Split functions call found(part) for each part of a text, in order.
-// `most` is the largest number of splits.
+// Receives one part of a text. The Split functions call it for each part in
+// order; `most` is the largest number of splits.
 using Found = std::function<Status(std::string_view)>;
 
 Status SplitAtDelimiter(std::string_view text, std::string_view delimiter,
@@ -135,8 +135,8 @@ class Strings final : public StringSupport {
   }
 
  private:
-  // Returns the string of a handle. Its bytes count as work; `times` says how
-  // often they are read.
+  // Returns the string of a handle. Its bytes are counted as work of the run
+  // `times` times, because they are read so often.
   StatusOr<std::string_view> Text(const LibraryCall& call, int64_t handle,
                                   int64_t times = 1) const {
     EMBER_ASSIGN_OR_RETURN(const std::string_view text, table_.Get(handle));
@@ -148,7 +148,8 @@ class Strings final : public StringSupport {
     return text;
   }
 
-  // Sets w[i] to the string that change(x[i]) returns.
+  // Sets each element of the result to the string that change(text) returns for
+  // the operand's element.
   template <typename Change>
   Status ChangeEach(const LibraryCall& call, const Change& change) {
     EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
@@ -205,8 +206,8 @@ class Strings final : public StringSupport {
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));
     EMBER_RETURN_IF_ERROR(
         ExpectBytes(call.memory[1], count, kHandleSize, "counts"));
-    // "No limit" becomes the largest possible number of parts, so that
-    // subtracting from it does not overflow.
+    // A negative limit on splits means no limit. It becomes the largest
+    // integer, so that subtracting from it does not overflow.
     const int64_t most_splits =
         call.integers[2] < 0 ? INT64_MAX : call.integers[2];
     Scratch<int64_t> parts(call.pool);  // handles of all parts of all strings,
@@ -318,7 +319,8 @@ class Strings final : public StringSupport {
           Concat({"expected a regular expression as RE2 has them, found '",
                   pattern.substr(0, kShown), "' (", expression.error(), ")"}));
     }
-    // In the worst case RE2 visits all of its states for each byte.
+    // RE2 visits all states of its program for each byte in the worst case, so
+    // the bytes count as work once per state.
     const int64_t states = expression.ProgramSize();
     for (int64_t i = 0; i < count; ++i) {
       EMBER_ASSIGN_OR_RETURN(
@@ -335,11 +337,11 @@ class Strings final : public StringSupport {
   }
 
   Status StringRank(const LibraryCall& call) {
-    // Approximate number of comparisons per string when many strings are
-    // sorted.
+    // approximate number of comparisons per string when many strings are
+    // sorted; it is used to estimate the work
     constexpr int64_t kComparisons = 16;
-    // Number of bytes for which comparing them takes as long as the rest of a
-    // comparison.
+    // Number of bytes whose comparison takes as long as the other work of
+    // comparing two strings.
     constexpr int64_t kComparedAtOnce = 64;
     EMBER_ASSIGN_OR_RETURN(const int64_t count, Product({call.integers[0]}));
     EMBER_RETURN_IF_ERROR(ExpectBytes(call.memory[0], count, kHandleSize, "x"));

@@ -32,8 +32,8 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
   return true;
 }
 
-// Returns the shortest digits with an exponent, in the form d.ddde+xx, from
-// which the same value is read back.
+// Returns the shortest text of a float with an exponent, in the form d.ddde+xx,
+// from which the same value is read back.
 std::string ShortestScientific(double value, DType type) {
   char text[64];
   const auto print = [&](auto number, auto... precision) {
@@ -180,7 +180,8 @@ std::string NumberText(uint64_t bits, DType type) {
 
 StatusOr<uint64_t> ParseNumber(std::string_view text, DType type) {
   std::string_view trimmed = Trim(text);
-  // The words for bool that NumberText writes are accepted for every type.
+  // The words True and False, which NumberText writes for bools, are accepted
+  // as numbers of every type.
   if (EqualsIgnoringCase(trimmed, "true")) trimmed = "1";
   if (EqualsIgnoringCase(trimmed, "false")) trimmed = "0";
   const std::optional<uint64_t> bits = type == DType::kBool ? ParseBool(trimmed)

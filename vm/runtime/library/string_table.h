@@ -30,11 +30,11 @@ class StringTable {
   // has.
   explicit StringTable(int64_t byte_limit) : byte_limit_(byte_limit) {}
 
-  // Removes all strings but these distinct ones, which get handles 0, 1, …. The
-  // caller keeps them alive. If they are the same as in the last call, this
-  // takes little time. If the interrupt, which may be null, stops the work,
-  // Reset returns the interrupt's status, and the next Reset continues the
-  // work.
+  // Removes all strings but those in `initial`, which must differ and get the
+  // handles 0, 1, …. The caller keeps them alive. If they are the same as in
+  // the last call, Reset takes little time. If the interrupt, which may be
+  // null, stops the work, Reset returns the interrupt's status, and the next
+  // Reset continues the work.
   Status Reset(std::span<const std::string> initial,
                const Interrupt* interrupt = nullptr);
 
@@ -57,7 +57,7 @@ class StringTable {
 
  private:
   // Number of bytes that a string counts in addition to its text, for its
-  // entries in the lists below.
+  // entries in owned_ and the list of handles.
   static constexpr int64_t kEntryBytes = 128;
 
   const int64_t byte_limit_;

@@ -114,8 +114,9 @@ TEST(StringNumbersTest, ReadsFloats) {
   EXPECT_EQ(Parsed("1E8", DType::kF32), 1e8f);
   EXPECT_EQ(Parsed("-.5", DType::kF16), -0.5);
   EXPECT_EQ(Parsed("1.", DType::kBF16), 1);
-  // The value is halfway between two f32 numbers, except for a digit that f64
-  // cannot represent.
+  // The text is halfway between two f32 numbers, except for its last digits,
+  // which f64 cannot represent. Reading it as f64 first would round it to the
+  // wrong f32 number.
   EXPECT_EQ(Parsed("1.00000005960464477540", DType::kF32), 1.0000001192092896);
   for (const char* text : {"INF", "+inf", "Infinity", "1e999"})
     EXPECT_EQ(Parsed(text, DType::kF32), INFINITY) << text;
@@ -394,8 +395,8 @@ TEST_F(StringFunctionsTest, PatternsAndMatchesAreBounded) {
   EXPECT_EQ(match(handles[0]),
             "expected a regular expression of at most 4096 bytes, found 4097");
   EXPECT_EQ(match(handles[3]), "");
-  // The work is the number of bytes times the number of states. The limit must
-  // be checked before matching, because matching cannot be interrupted.
+  // The work of matching is the number of bytes times the number of the
+  // pattern's states.
   Interrupt interrupt;
   RunLimits limits({.work_limit = 1 << 20}, interrupt);
   limits.Start();

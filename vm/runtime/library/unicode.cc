@@ -29,8 +29,9 @@ Character Decode(std::string_view text) {
     if ((next & 0xc0) != 0x80) return {};
     code = code << 6 | (next & 0x3f);
   }
-  // Smallest code point for each length in bytes. Overlong forms, surrogates,
-  // and code points that are too large are refused.
+  // Smallest code point that needs a character of each length in bytes. A
+  // smaller one is an overlong form, which is refused, as surrogates and code
+  // points that are too large are.
   constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   if (code < kSmallest[length] || (code >= 0xd800 && code < 0xe000) ||
       code > 0x10ffff) {

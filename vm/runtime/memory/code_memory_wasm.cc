@@ -9,11 +9,12 @@
 
 extern "C" {
 
-// Returns the index in the table of the first of `count` functions of the
-// module, or 0 if it is not compiled yet.
+// Returns the index in the function table of the first of `count` functions of
+// the WebAssembly module in `bytes`, or 0 if the page has not compiled the
+// module yet.
 __attribute__((import_module("ember_host"), import_name("load_code"))) int32_t
 ember_host_load_code(const uint8_t* bytes, size_t size, size_t count);
-// Removes functions from the table.
+// Removes `count` functions from the function table, from the index `first` on.
 __attribute__((import_module("ember_host"), import_name("free_code"))) void
 ember_host_free_code(int32_t first, size_t count);
 
@@ -23,8 +24,8 @@ namespace ember::vm {
 
 StatusOr<std::shared_ptr<const CodeMemory>> CodeMemory::Load(
     std::span<const KernelCode* const> codes) {
-  // The list of offsets has the first functions of all codes, and then their
-  // numbers of functions.
+  // offsets_ gets two parts: for each code the table index of its first
+  // function, then for each code its number of functions.
   std::shared_ptr<CodeMemory> memory(new CodeMemory());
   size_t missing = 0;
   for (const KernelCode* code : codes) {

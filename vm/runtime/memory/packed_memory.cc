@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kLargePage = int64_t{2} << 20;
-// Number of bytes of a block. Until its pages are accessed, a block takes only
-// addresses.
+// Size in bytes of a block that constants share. Until its pages are accessed,
+// a block takes address space but no memory.
 constexpr int64_t kBlock = int64_t{64} << 20;
 
 class Block {
@@ -34,7 +34,8 @@ class Block {
   Block& operator=(const Block&) = delete;
   ~Block() { munmap(mapped_, size_); }
 
-  // Takes bytes from the block. Returns null if too few are left.
+  // Takes the next `bytes` bytes from the block. Returns null if too few are
+  // left.
   void* Take(int64_t bytes) {
     if (bytes > end_ - next_) return nullptr;
     void* const memory = reinterpret_cast<void*>(next_);
@@ -70,8 +71,8 @@ struct Current {
 }  // namespace
 
 std::shared_ptr<void> AllocatePacked(int64_t bytes) {
-  // The object is never destroyed, because kernels may be made until the
-  // process ends.
+  // The pointer to the block from which memory is taken is never destroyed,
+  // because kernels may be made until the process ends.
   static Current& current = *new Current;
   const std::lock_guard<std::mutex> lock(current.mutex);
   std::shared_ptr<Block> block = current.block.lock();

@@ -38,8 +38,8 @@ namespace ember::vm {
 // malloc; elements need at most 8 bytes.
 inline constexpr uintptr_t kInputAlignment = 16;
 
-// The position of an instruction in a module. The host's work is counted for
-// it.
+// The position of an instruction in a module, at which the host's work for the
+// instruction is counted (DeviceSupport::WorkOf).
 struct InstructionPosition {
   uint32_t program = 0;
   uint32_t instruction = 0;
@@ -82,15 +82,15 @@ class RunMemory {
   // Acquires a block of the pool, with one reference. The block has contents of
   // an earlier use.
   StatusOr<MemoryBlock*> Acquire(int64_t bytes);
-  // Records that the run has written nothing to the block. It must be called
-  // for a block that was not acquired by Acquire.
+  // Records that the run has written nothing to the block, although it may have
+  // contents. It must be called for a block that was not acquired by Acquire.
   void Forget(const MemoryBlock& block) {
     if (tracks_writes_) written_.Remove(block.data(), block.capacity());
   }
 
   bool is_tracking() const { return tracks_writes_; }
-  // Must be called before `bytes` bytes of the memory are read. It clears those
-  // parts that this run has not written.
+  // Clears those parts of the memory that this run has not written. It must be
+  // called before `bytes` bytes of the memory are read.
   Status BeforeRead(const MemoryReference& memory, int64_t bytes) {
     if (tracks_writes_ && IsOwn(memory)) return FillGaps(memory, bytes);
     return OkStatus();
@@ -99,8 +99,9 @@ class RunMemory {
     if (tracks_writes_ && IsOwn(memory)) written_.Add(memory.data, bytes);
   }
 
-  // BeginHost must be called before the host reads or writes the memory,
-  // EndHost afterwards.
+  // On a device with memory of its own, BeginHost makes the memory accessible
+  // to the host. It must be called before the host reads or writes the memory,
+  // and EndHost afterwards.
   Status BeginHost(const MemoryReference& memory, bool writes,
                    InstructionPosition position) {
     return support_ == nullptr ? OkStatus()
@@ -109,9 +110,9 @@ class RunMemory {
   Status EndHost(const MemoryReference& memory, InstructionPosition position) {
     return support_ == nullptr ? OkStatus() : EndOnDevice(memory, position);
   }
-  // Gives a library function access to its memory. It waits for all commands,
-  // because library functions also write to working memory of the pool, which
-  // pending commands may still use.
+  // Gives a library function access to the memory of its operands. It waits for
+  // all commands of the device, because library functions also write to working
+  // memory of the pool, which pending commands may still use.
   Status BeginLibraryCall(std::span<const HostAccess> accesses,
                           InstructionPosition position);
   Status EndLibraryCall(std::span<const HostAccess> accesses,
@@ -155,11 +156,12 @@ class RunMemory {
   std::shared_ptr<MemoryPool> pool_;
   std::unique_ptr<hal::Buffer> arena_;
 
-  // The ranges of memory that this run has written.
+  // the ranges of the session's memory that this run has written
   WrittenRanges written_;
   bool tracks_writes_ = false;
   bool has_gaps_ = false;
-  // Dims of the inputs of a run that read no memory that it had not written.
+  // dims of the inputs of an earlier run that read no memory which it had not
+  // written
   Dims tidy_dims_;
   bool is_tidy_ = false;
 };

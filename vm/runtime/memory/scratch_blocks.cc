@@ -20,8 +20,8 @@ struct Current {
 }  // namespace
 
 std::shared_ptr<ScratchBlocks> ScratchBlocks::Shared() {
-  // The object is never destroyed, because kernels may be made until the
-  // process ends.
+  // The pointer to the shared object is never destroyed, because kernels may be
+  // made until the process ends.
   static Current& current = *new Current;
   const std::lock_guard<std::mutex> lock(current.mutex);
   std::shared_ptr<ScratchBlocks> blocks = current.blocks.lock();
@@ -36,7 +36,7 @@ ScratchBlocks::Block ScratchBlocks::Take(int64_t bytes) {
   Block unused;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    // The smallest block that is large enough is taken.
+    // The smallest unused block that is large enough is taken.
     auto best = free_.end();
     for (auto block = free_.begin(); block != free_.end(); ++block) {
       if (block->bytes >= bytes &&
@@ -48,14 +48,15 @@ ScratchBlocks::Block ScratchBlocks::Take(int64_t bytes) {
       free_.erase(best);
       return block;
     }
-    // If no block is large enough, a new block replaces one of them.
+    // If no unused block is large enough, a new one is allocated, and an unused
+    // block is freed in exchange.
     if (!free_.empty()) {
       unused = std::move(free_.back());
       free_.pop_back();
     }
   }
-  // The old block is freed before the new one is allocated, so that its memory
-  // may be reused.
+  // The unused block is freed before the new one is allocated, so that the
+  // allocator may reuse its memory.
   unused = {};
   Block block;
   const std::optional<int64_t> room =

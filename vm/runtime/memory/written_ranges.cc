@@ -42,7 +42,8 @@ void WrittenRanges::Remove(const void* data, int64_t bytes) {
   if (first == last) return;
   const Range before = {first->begin, begin};
   const Range behind = {end, (last - 1)->end};
-  // All ranges are erased in one call, because there may be millions of them.
+  // All ranges in between are erased in one call: there may be millions of
+  // them, and each erasure moves the ranges behind it.
   first = ranges_.erase(first, last);
   if (behind.begin < behind.end) first = ranges_.insert(first, behind);
   if (before.begin < before.end) ranges_.insert(first, before);
@@ -56,8 +57,8 @@ std::vector<std::span<uint8_t>> WrittenRanges::TakeGaps(uint8_t* data,
   const uintptr_t end = begin + static_cast<uintptr_t>(bytes);
   auto it = Find(begin);
   if (it != ranges_.end() && it->begin <= begin && it->end >= end) return gaps;
-  // All memory from `begin` to this address is either written or has been added
-  // to the gaps.
+  // All memory from `begin` to this address was written or has been added to
+  // the gaps.
   uintptr_t next = begin;
   const auto take = [&](uintptr_t until) {
     if (next < until) gaps.emplace_back(data + (next - begin), until - next);

@@ -56,7 +56,8 @@ TEST(ProgramCallTest, LoopsOverAProgram) {
     EXPECT_EQ(Values<float>(results[2]), (std::vector<float>{6, 12}));
     EXPECT_EQ(Values<float>(results[3]), (std::vector<float>{1, 2}));
   }
-  // A row has 12 bytes, so slices of rows are not aligned.
+  // A row of three floats has 12 bytes, so the loop's slices of rows are not at
+  // aligned addresses and are copied.
   ASSERT_TRUE(session->Run(LoopInputs({1, 2, 3}, 2), &results).ok());
   EXPECT_EQ(Values<float>(results[1]), (std::vector<float>{1, 2, 3, 4, 8, 12}));
   EXPECT_EQ(Values<float>(results[2]), (std::vector<float>{4, 8, 12}));
@@ -94,8 +95,8 @@ TEST(ProgramCallTest, SitesOfAllProgramsAreProfiled) {
 }
 
 TEST(ProgramCallTest, CallsCountAgainstTheBranchLimit) {
-  // The limit is the number of steps: one call per iteration (two in the first
-  // iteration), and the last call.
+  // The limit of ten is just enough for the steps (calls and backward jumps) of
+  // three iterations; a run with 100 iterations exceeds it.
   const auto session = NewSession(SampleNamed("calls"), {.step_limit = 10});
   std::vector<Tensor> results;
   EXPECT_TRUE(session->Run(LoopInputs({1, 2}, 3), &results).ok());
@@ -171,8 +172,8 @@ program add<"?">[a, b](x: f32[2]) -> (y: f32[$0]) {
             10);
 }
 
-// The caller reads a result after the arena of the called program has been
-// reused, so the result must have been copied.
+// The arena of the called program is reused before the caller reads the result,
+// so the result must have been copied.
 TEST(ProgramCallTest, ResultsInArenasAreCopied) {
   EXPECT_EQ(RunFloats(R"(
   b3 = arena 64
@@ -242,7 +243,8 @@ program swap<N>[N](a: f32[N], b: f32[N]) -> (x: f32[N], y: f32[N], z: f32[N]) {
             (std::vector<float>{10, 20}));
 }
 
-// Two branches are programs whose arenas are in the same memory.
+// The two branches of a condition are called programs. Their arenas are in the
+// same memory, because only one of them runs at a time.
 TEST(ProgramCallTest, TwoBranchesShareAnArena) {
   const std::string called = R"(
 program yes<N>[N](x: f32[N]) -> (y: f32[N]) {
@@ -355,8 +357,9 @@ TEST(LoopInstructionTest, StoresIntegers) {
 }
 
 TEST(LoopInstructionTest, AppendsToWhatItOwnsAndCopiesTheRest) {
-  // Runs a program that appends 4 bytes of x and then both elements of c to b2,
-  // and returns the result. b2 is in memory of its own.
+  // Runs a program that appends four bytes of x and then both elements of c to
+  // the memory in b2, and returns b2. The text `accumulator` allocates b2,
+  // whose block no other register shares.
   const auto append = [](const std::string& accumulator) {
     return RunFloats(accumulator + R"(
   i4 = integer 4
@@ -374,7 +377,8 @@ TEST(LoopInstructionTest, AppendsToWhatItOwnsAndCopiesTheRest) {
   EXPECT_EQ(append("b2 = allocate i1\ni6 = integer 0\nappend b2, i6, b0, i1\n"
                    "b4 = move_buffer b2\n"),
             expected);
-  // Other registers that share the memory must keep its contents.
+  // If another register shares the memory, appending must copy it, so that the
+  // other register keeps its contents.
   EXPECT_EQ(RunFloats(R"(
   b2 = allocate i1
   i6 = integer 0
@@ -415,7 +419,7 @@ L9:
   b4 = view b2, i7, 0
   i2 = load_integer b3, u32, 4
 )"),
-            0x40000000);  // These are the bits of 2.0f.
+            0x40000000);  // 2**30 has the bits of the float 2.0f.
 }
 
 TEST(LoopInstructionTest, AppendChecksLengths) {

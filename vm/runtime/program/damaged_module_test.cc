@@ -32,7 +32,8 @@ Outcomes ChangeEveryByte(std::string_view sample, uint8_t change,
       ++outcomes.refused;
     } else {
       const Status status = RunAnything(*module, i);
-      // The code kInternal would mean a bug in the runtime.
+      // The status code kInternal would mean a bug in the runtime, so no
+      // changed module may cause it.
       EXPECT_NE(status.code(), StatusCode::kInternal)
           << status.ToString() << " at byte " << i;
       ++(status.ok() ? outcomes.ran : outcomes.failed);

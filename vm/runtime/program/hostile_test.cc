@@ -58,8 +58,8 @@ L3:
   return
 })";
 
-// Returns the text of a module whose dispatch computes 64 results, each of
-// which is a long sum of `value`.
+// Returns the text of a module whose dispatch computes 64 results. `value` is
+// the expression of each result, such as a long sum.
 std::string LongSum(const std::string& value) {
   return R"(module "m" from "test"
 dispatch @d(%x: f32[8]) -> (%y: f32[64]) {
@@ -219,7 +219,8 @@ program main() -> (y: f32[8]) {
   EXPECT_NE(RunError(*session).find("(--max-memory)"), std::string::npos);
 }
 
-// The program evaluates one point, and clears 32 MiB of memory for it.
+// The dispatch evaluates only one point, but 32 MiB of memory must be cleared
+// for it, which must count as work.
 TEST(LimitsTest, ClearedMemoryIsWork) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @d(%x: f32[8388608]) -> (%y: f32[1]) {
@@ -243,7 +244,8 @@ program main() -> (y: f32[1]) {
   }
 }
 
-// The program allocates and clears 32 MiB for one point of two stages.
+// The dispatch has one point per stage, but 32 MiB of memory are allocated and
+// cleared for its temporary, which must count as work.
 TEST(LimitsTest, TemporariesAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @d() -> (%y: f32[1]) {
@@ -266,7 +268,7 @@ program main() -> (y: f32[1]) {
 }
 
 // The library function reads 100,000 rows without values, but writes one number
-// per row.
+// per row, which must count as work.
 TEST(LimitsTest, ResultsOfLibraryFunctionsAreWork) {
   const auto session = NewSession(R"(module "m" from "test"
 program main() -> (y: i64[100000]) {
@@ -303,7 +305,7 @@ TEST(LimitsTest, Deadline) {
   }
 }
 
-// Returns a program of the largest length without jumps and dispatches. Its
+// Returns a program of the largest length, without jumps and dispatches, whose
 // copies or small stores would take hours.
 std::string ManyCopies(const std::string& copy, int count) {
   std::string text = R"(module "m" from "test"
@@ -326,9 +328,9 @@ program main() -> (y: i64[1]) {
   return text + "  result y = b3 [i3]\n  return\n}\n";
 }
 
-// Returns the texts of append instructions of three kinds: in place; to a new
-// block, because another register shares the old one; and to memory that a
-// kernel may read.
+// Returns the texts of instructions that copy memory: append in place; append
+// to a new block, because another register shares the old one; and slice_at at
+// an offset that is not aligned, so that the slice is copied.
 std::vector<std::string> Copies() {
   return {"  append b0, i0, b1, i1\n",
           "  b2 = move_buffer b0\n  append b2, i1, b3, i4\n",
@@ -349,8 +351,9 @@ TEST(LimitsTest, DeadlineOfCopies) {
   }
 }
 
-// The limit allows only one of the two blocks to exist at a time, so that each
-// is allocated from the system.
+// The two sizes of blocks differ, and the limit allows only one block at a
+// time. So each allocation frees the other block and comes from the system,
+// which takes time.
 TEST(LimitsTest, DeadlineOfAllocations) {
   std::string text = R"(module "m" from "test"
 program main() -> (y: i64[1]) {
@@ -433,11 +436,13 @@ program main(x: f32[8]) -> (y: f32[8]) {
 
 TEST(CancelTest, SessionsGoOnAfterwards) {
   const auto session = NewSession(kCopy);
-  session->Cancel();  // Cancel is called while no run is in progress.
+  session->Cancel();  // Cancel is called while no run is in progress, so it
+                      // must not affect the next run.
   const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8};
   EXPECT_EQ(RunOn(*session, x), x);
   const Tensor ones = Ones();
-  // The run succeeds if it ends before the cancellation.
+  // The result of this run is not checked, because the run succeeds if it ends
+  // before the cancellation.
   RunCancelled(*session, {&ones, 1});
   EXPECT_EQ(RunOn(*session, x), x);
 }
@@ -477,7 +482,8 @@ const std::vector<float> kFirst = {1, 2, 3, 4, 5, 6, 7, 8};
 const std::vector<float> kSecond = {9, 9, 9, 9, 9, 9, 9, 9};
 const std::vector<float> kZeros(8, 0.0f);
 
-// The program reads the memory in b1 without having written it.
+// The program reads the memory in b1 without having written it, and must read
+// zeros.
 TEST(StaleMemoryTest, Allocations) {
   const auto session = NewSession(R"(module "m" from "test"
 dispatch @copy(%x: f32[8]) -> (%y: f32[8]) {

@@ -10,14 +10,16 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// The instructions that use a buffer register.
+// Facts about the instructions of a program that use one buffer register.
 struct Uses {
-  size_t count = 0;  // number of uses; Release does not count
+  size_t count = 0;  // number of uses; the instruction Release is not one
   size_t first = kNone;
   size_t writes = 0;
-  // The Allocate that writes the register; kNone if there is none.
+  // number of the Allocate instruction that writes the register; kNone if there
+  // is none
   size_t allocation = kNone;
-  // The program's input to which the register refers; kNone if there is none.
+  // number of the program's input to which the register refers; kNone if there
+  // is none
   size_t input = kNone;
 };
 
@@ -29,8 +31,8 @@ class Finder {
         uses_(program_.buffer_register_count) {}
 
   std::vector<InPlaceAllocation> Run() {
-    // A program with branches is left alone: its instructions are not executed
-    // in the order of the list.
+    // No allocation is found in a program with branches, because its
+    // instructions are not executed in the order of the list.
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       const ProgramOpcode opcode = program_.instructions[i].opcode;
       if (opcode == ProgramOpcode::kBranch ||
@@ -83,8 +85,9 @@ class Finder {
     }
   }
 
-  // Notes the operands of a list. Those of calls that are integer registers are
-  // taken for buffers, too: then fewer allocations are found.
+  // Notes the operands of an instruction's list as uses of buffer registers.
+  // Operands that are integer registers are counted, too, because they are not
+  // distinguished; then only fewer allocations are found.
   void NoteList(const ProgramInstruction& in, size_t number) {
     const uint32_t* const operands = program_.operands.data() + in.b;
     const size_t begin =
@@ -122,8 +125,9 @@ class Finder {
 
   const Module& module_;
   const Program& program_;
-  std::vector<Uses> uses_;  // one for each buffer register
-  // For each input, the number of instructions that take its memory.
+  std::vector<Uses> uses_;  // the uses of each buffer register
+  // for each input, the number of instructions that read its memory into a
+  // register
   std::map<uint32_t, int> readers_;
 };
 

@@ -21,14 +21,17 @@
 namespace ember::vm {
 
 struct InPlaceAllocation {
-  size_t instruction = 0;  // number of the Allocate instruction
-  uint32_t input = 0;      // number of the program's input
+  size_t instruction = 0;  // number of the Allocate instruction in the entry
+                           // program
+  uint32_t input = 0;      // number of the input whose memory the allocation
+                           // may take
 };
 
-// Returns the allocations whose first use is as the output of a dispatch that
-// may compute it in the memory of one of its inputs (MayAlias), if that input
-// is an input of the program which nothing else reads. It takes time for each
-// instruction of the program.
+// Returns the allocations that fulfil two conditions: the first use is as the
+// output of a dispatch that may compute it in the memory of one of its inputs
+// (MayAlias), and that operand is an input of the program which no other
+// instruction reads. The time is linear in the number of the program's
+// instructions.
 std::vector<InPlaceAllocation> FindInPlaceAllocations(const Module& module);
 
 }  // namespace ember::vm

@@ -26,7 +26,8 @@ Status CallLibraryFunction(const LibraryInstruction& in) {
   LibraryMemory memory[kMaxLibraryOperands];
   LibraryMemory allocated[kMaxLibraryOperands];
   std::vector<HostAccess> accesses;
-  // number of operands of each kind: i; b and w; I; B
+  // number of operands so far of each kind: integers (i), memory (b and w),
+  // written integers (I) and allocated memory (B)
   size_t counts[4] = {0, 0, 0, 0};
   int64_t work = 0;
   for (size_t i = 0; i < info.operands.size(); ++i) {

@@ -187,8 +187,8 @@ Status ProgramSession::EndOnDevice(Status status,
       status = status.WithContext(
           Concat({"program ", frames_[program].program->name}));
     }
-    // The frames of called programs are left, so that an error does not name
-    // the program that ran last.
+    // The session leaves the frames of called programs, so that this error does
+    // not also get the name of the program that ran last.
     for (; frame_ != &frames_[0]; frame_ = frame_->caller)
       DropRegisters(*frame_);
   }
@@ -221,14 +221,15 @@ Status ProgramSession::Run(std::span<const Tensor> inputs,
   // If the run was interrupted, it fails even if the program reached its end,
   // because the last dispatches may have been skipped.
   if (status.ok() && interrupt_.ShouldStop()) status = interrupt_.status();
-  // An error in a called program gets the program's name.
+  // The name of the called program is added to an error in it.
   if (!status.ok() && frame_ != &entry) {
     const std::string where = Concat({"program ", frame_->program->name});
     if (!status.message().starts_with(Concat({where, ":"})))
       status = status.WithContext(where);
   }
   for (; frame_ != nullptr; frame_ = frame_->caller) DropRegisters(*frame_);
-  Drop(entry.inputs);  // Copies of inputs that were not aligned are dropped.
+  Drop(entry.inputs);  // The copies of unaligned inputs are freed at the end of
+                       // the run.
   memory_.EndRun(status.ok(), input_dims_);
   return status;
 }
@@ -293,7 +294,8 @@ bool ProgramSession::PassesKeptCalls(
     case ProgramOpcode::kLess:
     case ProgramOpcode::kEqual:
     case ProgramOpcode::kMove:
-    // A dispatch compares its memory with that of the kept calls by itself.
+    // A dispatch may pass kept calls, because the dispatch runner itself
+    // compares the dispatch's memory with theirs.
     case ProgramOpcode::kDispatch:
       return true;
     case ProgramOpcode::kInputBuffer:
@@ -301,8 +303,9 @@ bool ProgramSession::PassesKeptCalls(
     case ProgramOpcode::kArena:
     case ProgramOpcode::kAllocate:
     case ProgramOpcode::kView:
-      // If the register refers to a block, overwriting it might free the block.
-      // Without a block the instruction does not affect kept calls.
+      // Overwriting the register drops its reference to a block, which may free
+      // memory that kept calls use. If the register refers to no block, the
+      // instruction does not affect kept calls.
       return buffers_[instruction.a].block == nullptr;
     case ProgramOpcode::kCheckEqual:
     case ProgramOpcode::kCheckTrue:

@@ -34,19 +34,21 @@ struct Frame {
   std::vector<ProgramInstruction> code;
   std::vector<int64_t> integers;
   std::vector<MemoryReference> buffers;
-  // The program's inputs. They are memory of the caller, which does not change
+  // The program's inputs. The caller keeps their memory alive and unchanged
   // during the call.
   std::vector<MemoryReference> inputs;
-  // For called programs: for each result that has been set, its memory, its
-  // operand list, and the values of the list's operands at that time.
+  // The results of a called program that have been set so far. For each result:
+  // its memory, its operand list, and the values that the list's operands had
+  // when the result was set.
   std::vector<MemoryReference> results;
   std::vector<uint32_t> result_lists;
-  std::vector<int64_t> result_dims;  // values of the operands, by their
-                                     // position in the program's operand lists
+  // values of the operands of result_lists, indexed by their position among the
+  // program's operands
+  std::vector<int64_t> result_dims;
   // number of bytes of each result; -1 if not all dims are declared as numbers
   std::vector<int64_t> result_bytes;
   uint8_t* arena = nullptr;
-  // The frame of the calling program, and the call instruction, while the
+  // The frame of the calling program, and its call instruction, while this
   // program runs. They are null for the entry program, which the host calls.
   Frame* caller = nullptr;
   const ProgramInstruction* call = nullptr;
@@ -144,8 +146,8 @@ class ProgramSession final : public Session {
   StatusOr<MemoryBlock*> Acquire(const ProgramInstruction& instruction,
                                  int64_t bytes);
   Status Allocate(const ProgramInstruction& instruction);
-  // Lets an allocation take the memory of an input, if that is allowed. Returns
-  // false if it is not.
+  // Makes an allocation use the memory of an input that the run may overwrite,
+  // instead of a block. Returns false if no input may be used.
   bool TakeInput(const ProgramInstruction& instruction, int64_t bytes);
   Status Append(const ProgramInstruction& instruction);
 

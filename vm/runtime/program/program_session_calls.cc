@@ -11,8 +11,8 @@ void ProgramSession::CallProgram(const ProgramInstruction& in) {
   const uint32_t* operand = frame_->program->operands.data() + in.b;
   for (size_t i = 0; i < called.program->parameters.size(); ++i)
     called.integers[i] = integers_[*operand++];
-  // No references are added, because the caller's registers keep the memory
-  // alive until the caller continues.
+  // The called program's inputs hold no references to their blocks: the
+  // caller's registers keep the memory alive until the call returns.
   for (MemoryReference& input : called.inputs) input = buffers_[*operand++];
   called.caller = frame_;
   called.call = &in;
@@ -42,8 +42,8 @@ void ProgramSession::ReadResultDims(const ProgramInstruction& in,
   for (int64_t& dim : dims) dim = integers_[*operand++];
 }
 
-// Returns the number of bytes of the result for these dims. It is an error if
-// the memory has fewer.
+// Returns the number of bytes of a result with these dims. Returns an error if
+// the result's memory is smaller.
 StatusOr<int64_t> ProgramSession::ResultBytes(
     const ProgramInstruction& in, std::span<const int64_t> dims) const {
   const TensorSignature& signature = frame_->program->results[in.a];
@@ -56,8 +56,8 @@ StatusOr<int64_t> ProgramSession::ResultBytes(
                          ", found ", buffers_[in.b].length}));
 }
 
-// Returns a reference to the memory. If the memory belongs to no block, it is
-// copied to one.
+// Returns a reference to the memory with its block held. If the memory belongs
+// to no block, its bytes are copied to a new block.
 StatusOr<MemoryReference> ProgramSession::HoldOrCopy(
     const ProgramInstruction& in, const MemoryReference& memory,
     int64_t bytes) {
@@ -100,8 +100,8 @@ Status ProgramSession::StageResult(const ProgramInstruction& in) {
   if (memory.block != nullptr) {
     memory.block->Hold();
   } else if (memory_.IsInArena(memory.data)) {
-    // The memory is copied if it is in an arena, which is reused. Inputs of the
-    // run and constants stay valid.
+    // A result in an arena is copied, because the arena is reused after the
+    // call. Inputs of the run and constants stay valid, so they are not copied.
     EMBER_ASSIGN_OR_RETURN(memory, HoldOrCopy(in, memory, bytes));
   }
   MemoryReference& result = frame_->results[in.a];
@@ -118,8 +118,8 @@ Status ProgramSession::ResolveStrings(const TensorSignature& signature,
       .WithContext(Concat({"result '", signature.name, "'"}));
 }
 
-// Returns the input to which the memory belongs, if a result is computed in
-// place, in the memory of that input; null otherwise.
+// If the result was computed in place, in the memory of an input of the run,
+// returns this input; otherwise null.
 const Tensor* ProgramSession::InputWith(const MemoryReference& memory) const {
   if (!result_buffers_.has_in_place() || memory.block != nullptr)
     return nullptr;
@@ -132,8 +132,8 @@ const Tensor* ProgramSession::InputWith(const MemoryReference& memory) const {
 
 Status ProgramSession::SetResult(const ProgramInstruction& in, Tensor& result) {
   const TensorSignature& signature = frame_->program->results[in.a];
-  // The result of the previous run is dropped before this one is stored. If the
-  // caller has dropped it, too, its memory can be used for the new result.
+  // The tensor's result of the previous run is dropped first. If the caller has
+  // dropped it, too, its memory can be used for the new result.
   result.memory.reset();
   result.dims.resize(signature.dims.size());
   ReadResultDims(in, result.dims);

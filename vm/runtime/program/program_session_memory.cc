@@ -20,8 +20,8 @@ StatusOr<MemoryBlock*> ProgramSession::Acquire(const ProgramInstruction& in,
 }
 
 Status ProgramSession::Allocate(const ProgramInstruction& in) {
-  // The register's old reference is dropped first, so that a loop can reuse its
-  // memory.
+  // The register drops its old block before the new one is acquired, so that an
+  // allocation in a loop can reuse its own memory.
   SetBuffer(in.a, {});
   const int64_t bytes = integers_[in.b];
   if (result_buffers_.has_in_place() && TakeInput(in, bytes)) return OkStatus();
@@ -39,7 +39,8 @@ bool ProgramSession::TakeInput(const ProgramInstruction& in, int64_t bytes) {
       result_buffers_.InputFor(static_cast<size_t>(&in - frame_->code.data()));
   if (number < 0) return false;
   const MemoryReference& input = frame_->inputs[static_cast<size_t>(number)];
-  // An input with a block is a copy, because it was not aligned.
+  // An input that has a block is the session's copy of an unaligned input, so
+  // computing in it would not change the caller's memory.
   if (input.block != nullptr || input.length != bytes || bytes == 0)
     return false;
   SetBuffer(in.a, input);

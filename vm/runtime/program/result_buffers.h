@@ -57,8 +57,9 @@ class ResultBuffers {
 
  private:
   const Module& module_;
-  std::vector<ResultBuffer> buffers_;  // for each result, the caller's memory
-                                       // for it; or empty
+  // for each result, the caller's memory for it, or an empty buffer; the list
+  // may be empty
+  std::vector<ResultBuffer> buffers_;
   std::vector<InPlaceAllocation> in_place_;
 };
 

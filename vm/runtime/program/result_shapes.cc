@@ -26,8 +26,8 @@ enum class Binding : uint8_t { kSum, kProduct, kWhole };
 struct Value {
   bool is_number = false;
   int64_t number = 0;
-  // The text of the expression. If it is empty and the value is no number, the
-  // value is not known.
+  // The text of the expression; empty for a number. A value that is neither a
+  // number nor has a text is not known.
   std::string text;
   Binding binding = Binding::kWhole;
 
@@ -168,14 +168,15 @@ int64_t Walker::Call(const ProgramInstruction& in) {
   const uint32_t* const parameters = program_.operands.data() + in.b;
   const uint32_t* operand =
       parameters + called.parameters.size() + called.inputs.size();
-  // The arguments are copied first, because results overwrite registers.
+  // The arguments are copied before the results are computed, because results
+  // overwrite registers that may hold arguments.
   std::vector<Value> arguments;
   for (size_t i = 0; i < called.parameters.size(); ++i)
     arguments.push_back(integers_[parameters[i]]);
   auto looked_at = static_cast<int64_t>(arguments.size());
   for (const TensorSignature& result : called.results) {
-    ++operand;  // This operand is the register of the result's memory, which is
-                // skipped.
+    ++operand;  // The first operand of each result is the register of its
+                // memory, which is skipped; the registers of its dims follow.
     for (const int64_t declared : result.dims) {
       looked_at += 1 + static_cast<int64_t>(arguments.size());
       Value& dim = integers_[*operand++];
@@ -309,8 +310,8 @@ StatusOr<ResultExtents> ResultShapes(
 
 ResultExtents DescribeResults(const Module& module) {
   Walker walker(module);
-  // An error here would occur in every run. The extents that were found before
-  // it are valid.
+  // An error of the program's integer instructions is ignored: it would occur
+  // in every run. The extents that were found before it are valid.
   if (Status walked = walker.Walk(); !walked.ok()) {
   }
   StatusOr<ResultExtents> extents = walker.Take();

@@ -89,7 +89,8 @@ TEST(ResultShapesTest, ALoopOverNumbersIsFollowed) {
   EXPECT_EQ(Texts(*ResultShapes(*module, {{{9, 4}}})), "[9, 4]");
 }
 
-// The function must return the same errors as a run.
+// ResultShapes must return the same errors as a run with inputs of these
+// shapes.
 TEST(ResultShapesTest, ErrorsAreThoseOfARun) {
   const auto module = *Module::FromDefinition(SampleNamed("loop"));
   const auto session = *Session::Create(

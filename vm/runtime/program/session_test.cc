@@ -348,7 +348,8 @@ L2:
       "1000 more bytes under its memory limit of 1000 (--max-memory), found a "
       "request for "
       "4611686018427387904");
-  // If the session has no limit, the system itself refuses the memory.
+  // Without a limit of the session, the system itself must refuse the memory,
+  // which is an error of the same kind.
   EXPECT_EQ(BodyError(allocation, {.memory_limit = -1}).substr(0, 71),
             "RESOURCE_EXHAUSTED: program main: instruction 3 (allocate): "
             "buffer: exp");
@@ -425,7 +426,8 @@ TEST(SessionTest, ProfilesAndTraces) {
   ASSERT_EQ(profile.size(), 2u);
   EXPECT_EQ(profile[0].dispatch, "gemm");
   EXPECT_EQ(profile[0].origin, "Gemm_0 + Relu_1");
-  // The text must not be copied for each instruction, however long it is.
+  // The profile must refer to the module's text instead of copying it, because
+  // a text may be long and used by many instructions.
   EXPECT_EQ(static_cast<const void*>(profile[0].origin.data()),
             session->module().definition().dispatch_origins[0].data());
   EXPECT_EQ(profile[0].calls, 3);
@@ -453,14 +455,16 @@ TEST(SessionTest, ProfilesCountShapes) {
     const Tensor x = *Tensor::Allocate(DType::kF32, {n, 4});
     ASSERT_TRUE(session->Run({&x, 1}, &results).ok());
   };
-  // The program is run with more shapes than the number of plans that are kept.
+  // The program is run with more shapes than the number of plans that are kept,
+  // because the profile must contain these shapes nevertheless.
   for (int64_t n = 1; n <= 20; ++n) run(n);
   run(5);
   const std::vector<DispatchProfile::Shape> shapes =
       session->Profile()[0].shapes;
   ASSERT_EQ(shapes.size(), 20u);
   EXPECT_EQ(shapes[4].parameters, (std::vector<int64_t>{5}));
-  EXPECT_EQ(shapes[4].calls, 6);  // There are three calls in each run.
+  EXPECT_EQ(shapes[4].calls, 6);  // The dispatch is called three times per run,
+                                  // and this shape ran twice.
   EXPECT_EQ(shapes[5].calls, 3);
   EXPECT_GT(shapes[4].ns, 0);
   for (int64_t n = 21; n <= 100; ++n) run(n);
@@ -495,7 +499,9 @@ TEST(SessionTest, EightSessionsOfOneModuleAtOnce) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-// A state of n rows, of which a run writes one. $USE is replaced.
+// Text of a module that copies a state of n rows, with row p replaced by a new
+// row. $USE is replaced by nothing, or by an instruction that uses the state
+// once more.
 constexpr std::string_view kWriteRow = R"(
 module "by hand" from "state"
 dispatch @write_row<n, p>(%x: f32[n, 2], %row: f32[1, 2]) -> (%y: f32[n, 2]) {
@@ -546,7 +552,8 @@ TEST(SessionTest, UpdatesStateInPlace) {
   }
 }
 
-// An input that is read once more keeps its contents.
+// If the program reads an input once more after its update, the update must not
+// be computed in the input's memory.
 TEST(SessionTest, StateThatIsReadAgainIsNotOverwritten) {
   const Tensor row = Floats({1, 2}, {7, 8}), at = Floats({1}, {0});
   for (const char* use : {"b3 = allocate i3\n  dispatch @twice(i0; b0 -> b3)",

@@ -18,13 +18,15 @@ namespace ember::vm {
 class SymbolValues {
  public:
   explicit SymbolValues(const Program& program) : program_(program) { Reset(); }
-  // Checks number, types and shapes of the inputs, and sets the symbols'
-  // values. Inputs that use the same symbol must have the same extent for it.
+  // Checks the number, types and shapes of a run's inputs, and sets the values
+  // of the symbols in their declared shapes. Inputs that use the same symbol
+  // must have the same extent for it.
   Status BindInputs(std::span<const Tensor> inputs);
   // Does what BindInputs does for shapes alone: checks their number and
   // extents.
   Status BindShapes(std::span<const std::vector<int64_t>> shapes);
-  // Returns the extent for `declared`, a dim of a signature; -1: not known.
+  // Returns the extent of a dim of a signature. `declared` is a number, or
+  // negative for a symbol. Returns -1 if the symbol's value is not known.
   int64_t ValueOf(int64_t declared) const {
     return declared >= 0 ? declared
                          : values_[static_cast<size_t>(-1 - declared)];

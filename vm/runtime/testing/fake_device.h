@@ -54,8 +54,8 @@ class FakeDevice final : public hal::Device {
       const hal::CommandList& list) override;
   ParallelRunner& host_runner() override { return runner_; }
 
-  // Makes all further submissions fail, as after the loss of the device, or
-  // stops doing so.
+  // If `value` is true, makes all further submissions fail, as after the loss
+  // of the device. If it is false, submissions succeed again.
   void set_is_lost(bool value) { is_lost_ = value; }
   int64_t lists_alive() const { return lists_alive_; }
 

@@ -16,8 +16,9 @@ namespace {
 
 constexpr int64_t kMaxInputBytes = 1 << 20;
 
-// Fills tensors of integers with small integers (which may be valid indices),
-// and tensors of floats with small fractions.
+// Fills a tensor with random elements: f32 with small fractions, other floats
+// with random bits, and all other types with small integers, which may be valid
+// indices.
 void Fill(Tensor& tensor, std::mt19937_64& random) {
   uint8_t* bytes = static_cast<uint8_t*>(tensor.data);
   const int size = DTypeByteSize(tensor.type);

@@ -48,8 +48,8 @@ static void Release(Model* model) {
 }
 
 /* Adds kernels from a shared object (vm-prejit --emit=shared), which stays
- * loaded. They are in a library, because an app may load code from its jniLibs
- * only. */
+ * loaded. Kernels for Android are in such a library, because an app may load
+ * code from its jniLibs only. */
 static int AddKernels(JNIEnv* env, Model* model, const char* library) {
   void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   const void* const table =
@@ -180,7 +180,8 @@ METHOD(void, setInput)
   tensor.rank = rank;
   tensor.dims = extents;
   tensor.data = (*env)->GetDirectBufferAddress(env, elements);
-  /* The API checks that byte_size fits the type and the dims. */
+  /* A wrong byte_size needs no check here: session_set_input compares it with
+   * the type and the dims. */
   tensor.byte_size = (size_t)size;
   Succeeded(env, Api()->session_set_input(model->session, index, &tensor));
 }
@@ -198,7 +199,8 @@ METHOD(jobject, result)
                                             &tensor))) {
     return NULL;
   }
-  /* Model.java passes this buffer on as a read-only view. */
+  /* The buffer is the session's memory. Model.java returns a read-only view of
+   * it. */
   return (*env)->NewDirectByteBuffer(env, (void*)tensor.data,
                                      (jlong)tensor.byte_size);
 }
