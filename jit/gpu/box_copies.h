@@ -31,9 +31,9 @@ namespace ember::jit::gpu {
 
 struct BoxCopy : loops::CopiedBox {
   const loops::Store* store = nullptr;
-  // The variables of the invocation loop and of the loops in it. The element
-  // that is copied where all of them are 0 gives the begin of the box: the
-  // element's indices in `from`, less its indices in the slot.
+  // Variables of the invocation loop and of the loops in it. The box begins at
+  // the element for which all of them are 0. The begin is that element's
+  // indices in the tensor `from`, less its indices in the slot.
   std::vector<loops::NodeId> variables;
 };
 

@@ -20,10 +20,11 @@ bool IsLoadOf(const tensor::Node& node, uint32_t buffer) {
          node.buffer == buffer;
 }
 
-// Says if statements store to a buffer and if they load from it.
+// True flags: a statement stores to a buffer, or loads from it.
 struct Touch {
   bool stores = false;
-  bool loads = false;  // true if they load from it, or update it
+  bool loads = false;  // true if the statement loads from the buffer, or
+                       // updates it
   void Add(const Touch& other) {
     stores |= other.stores;
     loads |= other.loads;
@@ -62,8 +63,9 @@ void CollectTouched(const LoopNest& nest, const Statement& statement,
 }
 
 // Checks that every iteration of a loop stores to the same elements of a
-// buffer. With `loads`, every iteration must also load the same elements, and
-// no selection (kSelect) may use a loaded value in one iteration only.
+// buffer. If `loads` is true, every iteration must also load the same elements,
+// and the condition of each selection (kSelect) of a loaded value must be the
+// same in all iterations.
 class SameInEachIteration {
  public:
   SameInEachIteration(const LoopNest& nest, NodeId variable, uint32_t buffer,
@@ -108,9 +110,9 @@ class SameInEachIteration {
     return true;
   }
 
-  // True if all loads and selections of the statement are the same in each
-  // iteration. A selection may use a loaded value in one iteration and leave it
-  // out in another.
+  // True if the statement loads the same elements of the buffer in each
+  // iteration. The condition of a selection must not depend on the iteration
+  // either: otherwise a loaded value might be used in some iterations only.
   bool HaveSameLoads(const Statement& statement) const {
     const std::vector<NodeId> nodes =
         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement));
@@ -223,7 +225,9 @@ bool Lifetimes::MayOverlap(size_t a, size_t b) const {
 bool Lifetimes::HaveBarriersBetween(size_t a, size_t b) const {
   bool are_apart = false;
   const size_t levels = CommonLevels(a, b, are_apart);
-  if (levels < 2) return true;  // the two buffers are in no common loop
+  if (levels < 2)
+    return true;  // the two buffers are in no common loop, so
+                  // sharing bytes needs no barrier in a loop
   const Block& body = *bodies_[a][levels - 1];
   const Interval& of_a = intervals_[a][levels - 1];
   const Interval& of_b = intervals_[b][levels - 1];

@@ -44,7 +44,8 @@ class Lifetimes {
   bool HaveBarriersBetween(size_t a, size_t b) const;
 
  private:
-  // A range of statements of a body, from `begin` to the one before `end`.
+  // The statements of a body during which a buffer is in use: from `begin` to
+  // the one before `end`.
   struct Interval {
     size_t begin = SIZE_MAX;
     size_t end = 0;
@@ -54,14 +55,15 @@ class Lifetimes {
   void Find(const loops::LoopNest& nest, const loops::Block& body,
             const std::vector<uint32_t>& buffers, size_t level);
 
-  // Returns the number of levels, from the outermost, at which the intervals of
-  // both buffers are in the same body. Sets `are_apart` to true if the two
-  // intervals at the last of these levels do not overlap.
+  // Returns at how many levels of loops, from the outermost, both buffers have
+  // an interval in the same body. Sets `are_apart` to true if their intervals
+  // at the last of these levels do not overlap.
   size_t CommonLevels(size_t a, size_t b, bool& are_apart) const;
 
-  // For each buffer, from the outermost level: its interval in the phase's
-  // body. If that interval is a single loop, and the loop leaves nothing for
-  // its next iteration, the interval in that loop's body follows; and so on.
+  // For each buffer: its intervals by level of loops. The first interval is in
+  // the phase's body. If it is a single loop, and no iteration of that loop
+  // reads what an earlier one stored to the buffer, the next interval is in
+  // that loop's body; and so on.
   std::vector<std::vector<Interval>> intervals_;
   // for each buffer and level: the body that the interval is in
   std::vector<std::vector<const loops::Block*>> bodies_;

@@ -3,8 +3,9 @@
 namespace ember::jit::gpu {
 namespace {
 
-// True if registers hold elements of the type as floats. Floats of 8 bits are
-// held as u8 (jit/spirv/conversions.h).
+// True if a register holds an element of the type as a float. Floats of 8 bits
+// are held as integers (u8), because devices do no arithmetic on them
+// (jit/spirv/conversions.h).
 bool IsHeldAsFloat(DType type) {
   return IsFloat(type) && DTypeByteSize(type) > 1;
 }
@@ -20,8 +21,9 @@ bool CombinesBySubgroups(DType type, tensor::Update update,
   if (type == DType::kBool || DTypeByteSize(type) > 4) return false;
   if (!IsFloat(type)) return true;
   if (!IsHeldAsFloat(type)) return false;
-  // If subgroups or invocations combined narrow floats, sums and products would
-  // be rounded at each step.
+  // Instructions that combine the values of a subgroup round to the values'
+  // type. Sums and products of narrow floats would be rounded at each step, so
+  // only f32 is combined in this way.
   const bool rounds =
       update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
   return type == DType::kF32 || !rounds;

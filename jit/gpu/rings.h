@@ -26,10 +26,10 @@
 
 namespace ember::jit::gpu {
 
-// A set of slots of a ring of n that something reads or writes. In iteration t
-// of the ring's loop, bit h means slot (t + h) mod n; outside the loop, slot h.
-// All bits are set where the slot is not known. A buffer that is not a ring has
-// one slot.
+// A set of slots of a ring with n slots, one bit per slot. In iteration t of
+// the ring's loop, bit h is slot (t + h) mod n; outside the loop, bit h is slot
+// h. All bits are set if the slots are not known. A buffer that is not a ring
+// counts as one slot.
 using RingSlots = uint8_t;
 static_assert(loops::kMaxRingSlots <= 8);
 
@@ -37,17 +37,19 @@ constexpr RingSlots AllRingSlots(int count) {
   return static_cast<RingSlots>((1 << count) - 1);
 }
 
-// Returns the bits that mean the same slots in the loop's next iteration.
+// Returns the same slots as the bits that denote them in the next iteration of
+// the ring's loop.
 constexpr RingSlots InNextIteration(RingSlots slots, int count) {
   return static_cast<RingSlots>((slots >> 1) | ((slots & 1) << (count - 1)));
 }
 
-// The slot that the first index of an access selects, relative to the iteration
-// of a loop.
+// The slot that an access to a ring selects by its first index.
 struct RingIndex {
-  // Variable of that loop; empty: the slot is constant.
+  // Variable of the loop from whose iteration the slot is counted. Empty if the
+  // slot is constant.
   std::optional<loops::NodeId> variable;
-  // number of the slot, or its distance from the iteration, in 0..count-1
+  // the slot's number if it is constant, otherwise its distance from slot
+  // (iteration mod count); in 0..count-1
   int64_t offset = 0;
 };
 
@@ -60,8 +62,9 @@ class Rings {
 
   // Number of slots; 1 for a buffer that is not a ring.
   int CountOf(uint32_t buffer) const { return counts_[buffer]; }
-  // Returns the variable of the loop whose iterations the buffer's slots
-  // follow: the first such serial loop outside invocation loops.
+  // Returns the variable of the loop that the ring's slots follow: the first
+  // serial loop, outside invocation loops, whose iteration selects the slot.
+  // Empty if there is none.
   const std::optional<loops::NodeId>& LoopOf(uint32_t buffer) const {
     return loops_[buffer];
   }
@@ -72,8 +75,8 @@ class Rings {
   // is false for the buffer.
   RingSlots RingSlotsOf(uint32_t buffer, std::span<const loops::NodeId> indices,
                         std::span<const loops::NodeId> around) const;
-  // Returns the slot that the index means, relative to the iteration of a loop;
-  // nothing if the index is not (k + c) mod n.
+  // Returns the slot that the first index of an access selects; nothing if the
+  // index is not a constant or (k + c) mod n for a loop variable k.
   std::optional<RingIndex> RingIndexOf(uint32_t buffer,
                                        loops::NodeId index) const;
 

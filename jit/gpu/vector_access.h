@@ -20,20 +20,22 @@
 
 namespace ember::jit::gpu {
 
-// Smallest and largest number of elements of a vector; both are powers of two.
+// Smallest and largest number of elements that one vector of a buffer may have.
+// Both are powers of two.
 struct VectorLimits {
   uint32_t least = 1;
-  // The largest number; less than 2: the buffer has no vectors.
+  // largest number of elements; less than 2 if the buffer has no vectors
   uint32_t most = 1;
 };
 
 struct VectorAccess {
-  // Number of elements of the vector that contains the element.
+  // number of elements of the vector that contains the accessed element
   uint32_t width = 1;
-  // variable of the loop whose values share the vector
+  // variable of the written-out loop whose iterations access elements of the
+  // same vector
   loops::NodeId variable = 0;
-  // True if values 0, `width` and so on of the variable are in the first lane
-  // of a vector.
+  // True if iteration 0 of this variable's loop, and every `width`-th one after
+  // it, accesses the first element of a vector.
   bool is_whole = false;
 };
 

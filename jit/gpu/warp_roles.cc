@@ -26,8 +26,8 @@ using tensor::Opcode;
 
 namespace {
 
-// Smallest number of slots with which products may stay in flight: one slot is
-// filled while products of two iterations read the others.
+// Smallest number of slots of a ring with which products may stay in flight:
+// two iterations' products read one slot each, while a third slot is filled.
 constexpr int kFewestRingSlotsToGoOn = 3;
 
 bool HasAwait(const Statement& statement) {
@@ -51,8 +51,9 @@ class Marker {
         panels_(panels),
         rings_(nest, body, memory.is_of_many) {}
 
-  // Marks the statements of the body by role. Returns nothing if the body
-  // cannot be divided; some statements may be marked even then.
+  // Marks the statements that only the producer executes, and returns the
+  // rings. Returns nothing if the phase has no such roles; some statements may
+  // be marked even then.
   std::optional<WarpRoles> Mark() {
     const auto loop =
         std::ranges::find_if(body_, [](const Statement& statement) {
@@ -114,7 +115,7 @@ class Marker {
     bool are_own = true;
     for (size_t i = 0; i < Loop().body.size(); ++i) {
       const Statement& statement = Loop().body[i];
-      // LookAt has checked the statements with asynchronous stores.
+      // The statement copies to rings: LookAt checks it.
       if (HasAsyncStore(statement)) continue;
       ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
                                          std::span<const NodeId> indices) {
@@ -139,7 +140,7 @@ class Marker {
     });
   }
 
-  // True if the buffer is not the ring itself but shares memory with a ring.
+  // True if the buffer shares memory with a ring of another buffer.
   bool OverlapsRings(uint32_t buffer) const {
     return std::ranges::any_of(filled_, [&](uint32_t ring) {
       return ring != buffer &&
@@ -147,8 +148,8 @@ class Marker {
     });
   }
 
-  // Groups the buffers of rings: buffers that the same statements read in the
-  // same way form one ring.
+  // Groups the buffers with slots into rings: buffers whose slots the same
+  // statements read, with the same index, are filled together as one ring.
   bool GroupBuffers() {
     for (const uint32_t buffer : filled_) {
       if (OverlapsRings(buffer)) return false;
@@ -186,12 +187,13 @@ class Marker {
 
   // --- fills
 
-  // The fills of a ring that were found so far. ahead: in the loop, the number
-  // of iterations from the current one to the one that is filled; empty before
-  // the loop, where fills are for iterations 0, 1 and so on.
+  // The fills of one ring found so far. A fill is all copies to the ring for
+  // one iteration. `ahead`: for fills in the loop, the number of iterations
+  // from the current one to the one that is filled. It is empty before the
+  // loop, where fills are for iterations 0, 1 and so on.
   struct Fills {
     int64_t count = 0;
-    // The buffers to which the current fill has already copied.
+    // buffers to which the fill in progress has already copied
     std::set<uint32_t> begun;
     std::optional<int64_t> ahead;
   };
@@ -205,8 +207,8 @@ class Marker {
       return !Touches(statement, /*or_their_memory=*/true);
     if (statement.kind != Statement::Kind::kIf)
       return LookAtCopy(statement, std::nullopt);
-    // A branch must contain whole fills, so no fill may be incomplete before
-    // the branch.
+    // A branch contains all copies of a fill or none, so no fill may be in
+    // progress where the branch begins.
     if (!AreWhole()) return false;
     for (Statement& inner : statement.body) {
       if (inner.kind == Statement::Kind::kBarrier) continue;
@@ -259,18 +261,17 @@ class Marker {
     return true;
   }
 
-  // True if the loop has an iteration of this number in every call. A copy
-  // before the loop then needs no condition. A copy inside the loop always
-  // needs one: near the loop's end, the iteration that it is for does not
-  // exist.
+  // True if the loop has this iteration in every call. A copy before the loop
+  // then needs no condition. A copy in the loop always needs one, because the
+  // last iterations have no later iteration to copy for.
   bool AllHaveIteration(int64_t iteration) const {
     return iteration <
            nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
   }
 
-  // True if the condition says that the filled iteration exists: that its
-  // number is less than the loop's extent. Before the loop that number is
-  // constant; in the loop it is k plus a constant.
+  // True if the condition says that the iteration which is copied for exists:
+  // its number is less than the loop's extent. The number is constant before
+  // the loop, and k plus a constant in iteration k of the loop.
   bool IsIteration(NodeId condition, std::optional<int64_t> ahead,
                    int64_t iteration) const {
     const tensor::Node& node = nest_.pool[condition];
@@ -304,7 +305,7 @@ class Marker {
     return AreWhole();
   }
 
-  // Returns true if each iteration of the loop fills each ring once.
+  // True if each iteration of the loop fills each ring exactly once.
   bool LeaveLoop() const {
     return AreWhole() && std::ranges::all_of(fills_, [](const Fills& fills) {
              return fills.count == *fills.ahead + 1;
@@ -343,7 +344,7 @@ class Marker {
     for (WarpRoles::Ring& ring : roles_.rings) ring.goes_on = true;
   }
 
-  // True if, apart from rings, the loop stores to nothing that the products
+  // True if the loop stores to no buffer, other than rings, that the products
   // read.
   bool LeavesOthersAlone(const Statement& products) const {
     bool leaves = true;
@@ -476,7 +477,7 @@ class Marker {
   const Rings rings_;
   WarpRoles roles_;
   std::set<uint32_t> filled_;  // the buffers of all rings
-  // For each buffer of a ring: the positions, in the loop's body, of the
+  // For each buffer with ring slots: the positions, in the loop's body, of the
   // statements that read it.
   std::map<uint32_t, std::set<size_t>> readers_;
   // for each buffer: the slot index with which its readers access it

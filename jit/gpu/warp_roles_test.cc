@@ -23,8 +23,8 @@
 namespace ember::jit::gpu {
 namespace {
 
-// Returns the copies of %a for an iteration. slot: the slot's index; begin: the
-// index in the source at which the copies begin.
+// Returns statements that copy the slice of %a for one iteration to a ring
+// slot. slot: the slot's index; begin: the first column of the slice in %a.
 std::string CopyA(const std::string& slot, const std::string& begin) {
   return "invocation i < 128 { unroll r < 4 { vector v < 8 {\n"
          "  async %as[" +
@@ -54,8 +54,8 @@ struct Parts {
   std::string behind;
   std::string iterations = "8";
   std::string tasks = "1";
-  // False if the nest has loads that cannot be proved to be in bounds. Then the
-  // test does not verify the nest.
+  // False for nests with loads that cannot be proved to be in bounds: the test
+  // then skips the verifier.
   bool verifies = true;
 };
 
@@ -171,7 +171,7 @@ PlannedPhase PlanOf(loops::LoopNest nest, const DeviceTraits& device) {
   if (!placed.ok()) return {};
   EXPECT_TRUE(SpecialiseWarps(device, nest).ok());
   EXPECT_TRUE(InsertBarriers(device, nest).ok());
-  // The passes have done everything already.
+  // A second run of the passes changes nothing.
   const std::string text = loops::ToText(nest);
   EXPECT_TRUE(SpecialiseWarps(device, nest).ok());
   EXPECT_TRUE(InsertBarriers(device, nest).ok());
@@ -184,7 +184,7 @@ bool HasRoles(const Parts& parts, const DeviceTraits& device = Device()) {
 
 TEST(WarpRolesTest, ProductsOfSlices) {
   const PlannedPhase plan = PlanOf(NestOf({}), Device());
-  // Both factors of the product are in one ring of slots.
+  // The slices of both factors are read together, so they form one ring.
   ASSERT_EQ(plan.workgroup.rings.size(), 1u);
   const loops::WorkgroupRing& ring = plan.workgroup.rings[0];
   EXPECT_EQ(plan.Buffers(), 2u);
@@ -195,7 +195,8 @@ TEST(WarpRolesTest, ProductsOfSlices) {
   EXPECT_TRUE(plan.workgroup.has_producer);
   EXPECT_EQ(plan.Copies(), 6);
   EXPECT_EQ(plan.Fills(), 3);
-  // The producer's warp replaces all barriers of the consumers.
+  // Consumers wait for ring slots, which the producer warp fills, so they need
+  // no barriers.
   EXPECT_EQ(plan.Barriers(), 0u);
   EXPECT_EQ(plan.workgroup.invocations, 128);
   EXPECT_EQ(plan.workgroup.slot_barriers, 4 * ring.fill_bytes);
@@ -315,9 +316,9 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   parts = {};
   parts.before = store + load + parts.before;
   EXPECT_FALSE(HasRoles(parts));
-  // A buffer in use from the first statement to the last has memory of its own,
-  // apart from the rings, so the kernel may be persistent. Then a barrier comes
-  // before the next task's stores to that memory.
+  // %z is in use from the first statement to the last, so it shares no memory
+  // with the rings and the kernel may be persistent. A barrier then ends the
+  // task, because the next task stores to %z.
   parts = {};
   parts.before = store + parts.before;
   parts.behind = load;
@@ -370,7 +371,7 @@ TEST(WarpRolesTest, NoneWithSlices) {
 // first product reads keys, and the second reads values, both from slot k mod
 // 2. Each product runs in four of the eight subgroups.
 struct TwoProducts {
-  // number of slots of keys and of values
+  // number of ring slots of keys, and of values
   std::string keys = "2", values = "2";
   std::string before = Copy("ks", "0", "0") + Copy("vs", "0", "0");
   std::string in_loop = "if k + 1 < 8 {\n" +
@@ -400,8 +401,8 @@ struct TwoProducts {
            sum + "[s, m, n] += f32(%" + rows + "[s * 16 + m, e * 16 + d]) *\n" +
            "        f32(%" + InSteps(columns) + ")\n} } } } }\n";
   }
-  // Returns the access with `d` in steps of 16 of the unrolled loop, so that
-  // matrices follow each other.
+  // Replaces index `d` by the index of a loop over steps of 16, so that each
+  // step of the unrolled loop reads the next matrix.
   static std::string InSteps(std::string columns) {
     const size_t at = columns.find(", d");
     return columns.replace(at, 3, ", e * 16 + d");
@@ -442,8 +443,10 @@ struct TwoProducts {
   }
 };
 
-// The ring slots of keys are free before those of values. Since the loop has
-// barriers, one of the invocations copies; it is never an iteration ahead.
+// The slots of keys are released after the first product, those of values after
+// the second, so these are two rings. The loop has barriers, so no consumer
+// gets an iteration ahead, and one consumer thread copies instead of a producer
+// warp.
 TEST(WarpRolesTest, RingsWithLifetimesOfTheirOwn) {
   const TwoProducts products;
   const std::optional<PlannedPhase> plan = products.Plan();
@@ -491,8 +494,9 @@ TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
   EXPECT_FALSE(products.HasRoles());
 }
 
-// An iteration must read the slot that was copied for it, and its reader
-// signals that it has read the slot.
+// Warps get no roles if an iteration reads another slot than the one that was
+// filled for it, or if it reads a slot under a condition and so might not
+// release it.
 TEST(WarpRolesTest, EachIterationReadsItsSlot) {
   TwoProducts products;
   products.second =
@@ -514,7 +518,7 @@ TEST(WarpRolesTest, SeveralReadersOfARing) {
   EXPECT_EQ(plan->Readers(false, true), 1);  // the third one reads keys, too
 }
 
-// The number of iterations depends on the task.
+// A loop whose number of iterations depends on the task can have roles.
 TEST(WarpRolesTest, IterationsOfATask) {
   TwoProducts products;
   products.iterations = "t + 1";
