@@ -34,14 +34,17 @@ std::vector<int> ConsumersOf(const Computation& computation, int stage);
 
 // True if the stage stores to a result of the dispatch.
 bool StoresResult(const Computation& computation, int stage);
-// True if the stage reads an input that may share memory with a result.
+// True if the stage reads an input that a result may overwrite, because the two
+// may share memory.
 bool ReadsOverwritten(const Computation& computation, int stage);
 // True if computing an element of the stage a second time may give another
-// value, or may be visible outside: ReadsOverwritten or StoresResult.
+// value, or a caller may see it: the stage reads an input that may be
+// overwritten, or stores a result.
 bool MustRunOnce(const Computation& computation, int stage);
 
-// True if every index of every load and store is within its buffer for all
-// values of the axes, so that running the program needs no check.
+// True if every index of the stage's loads and stores is within its buffer for
+// all values of the axes, so that the nest needs no run-time check. IsSafe: the
+// same for one load.
 bool AccessesAreSafe(const Computation& computation, int stage);
 bool IsSafe(const Computation& computation, NodeId load);
 

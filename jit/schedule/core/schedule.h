@@ -44,12 +44,14 @@ enum class LoopMark : uint8_t {
   kMatrix       // one of three loops that are a subgroup's product of matrices
 };
 
-// True if the loop's values are distributed over invocations or over subgroups.
+// True if the loop is bound: its iterations are distributed over the
+// invocations or the subgroups of a workgroup.
 constexpr bool IsBound(LoopMark mark) {
   return mark == LoopMark::kInvocation || mark == LoopMark::kSubgroup;
 }
 
-// A loop variable of a stage: one of its axes, or made from other loops.
+// A loop of a stage: over one of the stage's axes, or made from other loops by
+// a split or a fuse.
 struct Loop {
   enum class Origin : uint8_t {
     kAxis,   // axis `axis` of the stage
@@ -65,22 +67,22 @@ struct Loop {
   int64_t factor = 0;
   LoopMark mark = LoopMark::kSerial;
   bool is_reduction = false;
-  // kOuter: iterations in which the split is exact run a copy of the body
-  // without guards.
+  // For a loop of origin kOuter: true if iterations in which the split is exact
+  // run a copy of the body without guards.
   bool peeled = false;
 };
 
 struct StagePlan {
-  // all loops, including those that were split or fused
+  // all loops, including those that a split or a fuse has replaced
   std::vector<Loop> loops;
-  std::vector<int> order;  // numbers of the remaining loops, outermost first
-  // The stage is computed inside loop `attach_loop` of stage `attach_stage`:
-  // only the part of its results that this loop's body needs. -1: the stage is
-  // not attached.
+  std::vector<int> order;  // numbers of the loops that exist, outermost first
+  // The stage is computed inside loop `attach_loop` of stage `attach_stage`.
+  // Each iteration computes the part of the stage's results that the loop's
+  // body needs. -1 if the stage is not attached.
   int attach_stage = -1;
   int attach_loop = -1;
   LoadAhead ahead = {.buffering = Buffering::kSingle};
-  // Number of unused elements between the rows of the stage's buffer.
+  // Number of unused elements after each row of the stage's buffer (pad_rows).
   int64_t row_padding = 0;
 
   // searches the loops in `order` by name; returns -1 if there is none
@@ -90,9 +92,9 @@ struct StagePlan {
   int PositionOf(int loop) const;
   // True if the stage has loops marked kMatrix.
   bool MultipliesMatrices() const;
-  // Returns the number of iterations of loop `loop`. of_axis: returns the
-  // extent of an axis, or nullopt. The result is nullopt if of_axis returns
-  // that for an axis from which the loop is made.
+  // Returns the number of iterations of loop `loop`, computed from the extents
+  // of axes that of_axis returns. Returns nullopt if of_axis does so for an
+  // axis that the loop covers.
   std::optional<int64_t> IterationsOf(
       int loop,
       const std::function<std::optional<int64_t>(int axis)>& of_axis) const;
@@ -113,8 +115,8 @@ class Schedule {
   std::string ToText() const;
   // True if each applied primitive keeps rounding.
   bool primitives_keep_rounding() const;
-  // Returns the factor by which errors may exceed those of direct sums: the
-  // largest growth of an applied primitive.
+  // Returns the factor by which the errors of results may exceed those of
+  // directly computed sums: the largest error growth of any applied primitive.
   double ErrorGrowth() const;
 
   // Gives primitives write access to the computation and to the stages' plans.

@@ -23,7 +23,8 @@ dispatch @groups(%x: f32[4, 34], %w: f32[34, 136]) -> (%y: f32[4, 34]) {
 )");
   ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   Computation computation = Disassemble(*dispatch, {});
-  SplitDims(computation);  // %w is not marked as a constant
+  SplitDims(computation);  // %w is not marked as a constant yet, so nothing is
+                           // split
   EXPECT_EQ(computation.buffers[1].extents.size(), 2u);
   computation.buffers[1].is_constant = true;
   SplitDims(computation);
