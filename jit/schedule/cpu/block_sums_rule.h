@@ -30,16 +30,19 @@
 
 namespace ember::schedule {
 
-// A sum over blocks, and the stage that sums the products of one block.
+// A sum over blocks (`total`), and the stage that sums up the products of each
+// block (`product`).
 struct BlockSum {
   StageRef total;    // %y above
   StageRef product;  // %t above
-  int n = 0;         // the axis of both stages along which lanes run
-  int m = -1;  // the axis of both stages that the tile has rows of; -1: none
+  int n = 0;         // number of the spatial axis of both stages along which
+                     // lanes run
+  int m = -1;  // number of the spatial axis of both stages along which a tile
+               // has rows; -1: none
 };
 
-// Returns the sum over blocks that `total` is; nullopt if it is none. No
-// primitive may have changed the two stages.
+// Returns the block sum that the stage `total` computes; nullopt if it computes
+// no such sum. No primitive may have changed the stage or its product.
 std::optional<BlockSum> BlockSumOf(const jit::CpuModel& cpu,
                                    const Schedule& schedule,
                                    const StageRef& total);
