@@ -26,10 +26,12 @@
 namespace ember::schedule {
 
 struct GpuDots {
-  int64_t count = 4;  // number of bytes of a word
-  int axis = 0;       // number of the stage's axis of the sum
-  LoopRef steps;      // the loop over the words of the sum's axis
-  LoopRef dot;        // the loop over a word's bytes, to be tensorized
+  int64_t count = 4;  // number of bytes of a word, which one instruction
+                      // multiplies
+  int axis = 0;       // number of the stage's axis over which the sum runs
+  LoopRef steps;      // the loop over the words along that axis
+  LoopRef dot;        // the loop over the bytes of a word, which is to be
+                      // tensorized
 };
 
 // Brings both factors into the layout that the top of this file describes, each
@@ -42,8 +44,8 @@ std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
                                         std::set<StageRef>& done,
                                         ScheduleWriter& writer);
 
-// Returns how the words that a load reads move with an axis: the stride,
-// counted in words.
+// Returns the stride with which the words that the load reads move along an
+// axis.
 Stride StrideOfWords(const Computation& c, const StageShape& shape, NodeId load,
                      int axis, const GpuDots& dots);
 
