@@ -282,10 +282,10 @@ class BarrierPlanner {
 
   // --- Planning the positions of barriers. ---
 
-  // Plans one step, which is a part of the phase without a barrier inside: an
-  // invocation loop, a store, or the evaluation of a condition. Puts a barrier
-  // before the step if it conflicts with pending accesses. number: the number
-  // of the step's statement.
+  // Handles one step of the phase: an invocation loop, a store, or the
+  // evaluation of a condition, inside of which no barrier can be. Plans a
+  // barrier before the step if its accesses conflict with the pending ones.
+  // number: the number of the step's statement.
   void Step(size_t number, const Accesses& accesses, Accesses& pending) {
     if (result_.before[number] || Conflict(pending, accesses)) {
       NoteCoherent(pending, accesses);
@@ -415,10 +415,11 @@ class BarrierPlanner {
     if (iterations.value_or(0) < 1) pending.Add(skipped);
   }
 
-  // Adds to `pending` what an iteration of the ring's loop leaves for the next
-  // one. For that it plans the loop once and drops the barriers of that plan.
-  // The real plan then puts barriers where every iteration needs them, and none
-  // that only the first iteration would need.
+  // Adds to `pending` the accesses that an iteration of the ring's loop leaves
+  // to the next one. To find them it plans the loop once, and drops the
+  // barriers of that plan. The real plan then begins like that of a later
+  // iteration: it puts barriers where every iteration needs them, and none that
+  // only the first one would need.
   void LookAhead(const Statement& loop, size_t number, Accesses& pending) {
     const Barriers known = result_;
     Accesses left = pending;

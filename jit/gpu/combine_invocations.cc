@@ -115,9 +115,9 @@ class Combiner {
     block = std::move(result);
   }
 
-  // Adds the statements that replace the loop to `result`. They read all values
-  // before they update an element, because the values may be in the memory of
-  // that element.
+  // Appends to `result` the statements that replace the loop. They load the
+  // values of all stores before they update an element, because a value may be
+  // loaded from an element that is updated.
   void Replace(const Statement& loop, Block& result) {
     std::vector<Store> of_subgroups, of_halves;
     for (const Store& store : loop.body[0].stores) {
@@ -167,14 +167,15 @@ class Combiner {
     auto half =
         static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(values))) / 2;
     for (; half > 1; half /= 2) {
-      // If the number of values is not a power of two, not all of them have a
-      // partner in the first step.
+      // In the first step only `values - half` elements have a partner, if the
+      // number of values is not a power of two.
       const NodeId own = Variable("half", std::min(half, values - half));
       AddStep(LoopOf(LoopKind::kInvocation, own,
                      {HalfOf(stores, parts, own, Sum(own, half))}),
               result);
     }
-    // The first invocation combines the last two values.
+    // The last step, which combines two values, is done by the first
+    // invocation, together with the update of the element.
     const NodeId zero = nest_.pool.Integer(0);
     if (values > 1)
       first.push_back(HalfOf(stores, parts, zero, nest_.pool.Integer(1)));
@@ -204,9 +205,9 @@ class Combiner {
     const int64_t values =
         *nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, variable));
     const int64_t size = device_.subgroup_size;
-    // Only whole subgroups can combine values. If the device does not ensure
-    // that consecutive invocations form whole subgroups, all invocations take
-    // part.
+    // A subgroup can combine values only if all of its invocations take part.
+    // If consecutive invocations need not form whole subgroups on this device,
+    // all invocations of the workgroup take part.
     const int64_t all =
         device_.has_whole_subgroups ? RoundUp(values, size) : invocations_;
     const int64_t subgroups = DivideRoundingUp(all, size);

@@ -309,7 +309,7 @@ TEST(InsertBarriers, NoWaitIsLeftOut) {
   EXPECT_LE(4 * (all.removed - all.caught), all.removed);
 }
 
-// A nest that has barriers stays as it is.
+// A second run of the pass changes nothing, because the nest has barriers.
 TEST(InsertBarriers, OnlyOnce) {
   const auto plain = NestOf(kKinds[0]);
   ASSERT_TRUE(plain.ok()) << plain.status().ToString();

@@ -100,7 +100,8 @@ class SameInEachIteration {
     return touch.stores || (loads_ && touch.loads);
   }
 
-  // True if the value depends neither on the iteration nor on memory.
+  // True if the expression has the same value in each iteration, because it
+  // contains neither the loop's variable nor a load.
   bool IsSame(NodeId value) const {
     for (NodeId id : loops::NodesUnder(nest_.pool, std::array{value})) {
       const Opcode opcode = nest_.pool[id].opcode;
@@ -136,12 +137,12 @@ class SameInEachIteration {
 
 // True if no iteration of a loop reads what an earlier one has stored to a
 // buffer that nothing outside the loop touches. There are two proofs. One: all
-// iterations store to and load from the same elements. The first iteration
-// finds none of them stored, so it must store each before it loads it, and so
-// do the others. Two: all stores to the buffer are in one statement, the first
-// that touches it, and go to the same elements in each iteration. Loads after
-// that statement then read elements of this iteration, or ones that were never
-// stored.
+// iterations store to and load from the same elements. No element is stored
+// before the first iteration, so that iteration must store each element before
+// it loads it, and the others do the same. Two: all stores to the buffer are in
+// one statement, the first that touches it, and go to the same elements in each
+// iteration. Loads after that statement then read elements of this iteration,
+// or ones that were never stored.
 bool LeavesNothing(const LoopNest& nest, const Statement& loop,
                    uint32_t buffer) {
   Touch first;

@@ -13,8 +13,9 @@
 //     invocation i < 64 { %next[i] = %power[i] * %total[i] }
 //   }
 //
-// %score and %next are not in use together either: no iteration needs %score of
-// an earlier one, since each iteration stores all that it reads of it.
+// %score and %next are not in use together either: each iteration stores all
+// elements of %score that it reads, so none is needed from an earlier
+// iteration.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_LIFETIMES_H_
@@ -30,8 +31,7 @@ namespace ember::jit::gpu {
 
 class Lifetimes {
  public:
-  // Computes the lifetimes of the nest's buffers that hold what a task
-  // computes.
+  // Computes the lifetimes of all buffers of the nest in the memory of a task.
   Lifetimes(const loops::LoopNest& nest, const loops::Block& body);
 
   // True if the two buffers may be in use at the same time; false if one of
@@ -65,7 +65,8 @@ class Lifetimes {
   // reads what an earlier one stored to the buffer, the next interval is in
   // that loop's body; and so on.
   std::vector<std::vector<Interval>> intervals_;
-  // for each buffer and level: the body that the interval is in
+  // for each buffer and level: the body of statements that the interval refers
+  // to
   std::vector<std::vector<const loops::Block*>> bodies_;
 };
 

@@ -179,7 +179,8 @@ class Marker {
         });
   }
 
-  // Returns the vector that contains the element, if the buffer has vectors.
+  // Returns the vector by which the element can be accessed; nothing if the
+  // buffer has no vectors, or if the element's alignment is not proved.
   std::optional<VectorAccess> Find(uint32_t buffer,
                                    std::span<const NodeId> indices) {
     const VectorLimits limits = LimitsOf(buffer);

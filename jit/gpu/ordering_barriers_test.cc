@@ -94,7 +94,8 @@ TEST(OrderingBarriersTest, BehindStoresToPanels) {
   const std::string panels(kStoresToPanels), products(kProducts),
       others(kOthers);
   EXPECT_EQ(PlanOf(panels + products).ordering, 1u);
-  // Only the first barrier after the stores has a fence.
+  // The first barrier after the stores to panels has a fence, even if other
+  // memory needs that barrier. Later barriers have none.
   const Outcome outcome = PlanOf(panels + others + products);
   EXPECT_EQ(outcome.barriers, 1u);
   EXPECT_EQ(outcome.ordering, 1u);

@@ -498,11 +498,12 @@ class BufferPlacer {
   // Requirements that the accesses to a buffer have on the form of its
   // elements.
   struct Needs {
-    bool is_native = false;  // matrix loops load or store the buffer
+    bool is_native = false;  // true if matrix loops load or store the buffer
     bool has_lanes = false;  // lanes access neighbours
   };
   std::vector<Needs> needs_;
-  std::optional<NodeId> lanes_;  // variable of the surrounding vector loop
+  std::optional<NodeId> lanes_;  // variable of the vector loop around the
+                                 // visited statement, if there is one
   // True inside a condition in the surrounding vector loop, which may leave out
   // some lanes.
   bool may_mask_ = false;

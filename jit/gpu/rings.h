@@ -1,8 +1,8 @@
-// Finds rings: buffers with slots, as double_buffer makes them. A ring is
-// memory of a task whose first extent is a small n and whose first index
-// follows the iterations of a serial loop, (k + c) mod n. An analysis that
-// looks at each slot by itself sees that stores for later iterations do not
-// touch what this one reads:
+// Finds rings: buffers with slots, as double_buffer makes them. A ring is a
+// buffer in the memory of a task. Its first extent is a small number of slots
+// n, and its first index is (k + c) mod n, where k is the variable of a serial
+// loop. An analysis that looks at each slot by itself sees that stores for
+// later iterations do not touch what this one reads:
 //
 //   for k < 8 {
 //     invocation i < 64 { ... %tile[k mod 3, ...] ... }
@@ -55,8 +55,9 @@ struct RingIndex {
 
 class Rings {
  public:
-  // is_of_many: for each buffer, true if several invocations may touch the same
-  // element. For buffers where this is false, RingSlotsOf returns no slots.
+  // is_of_many: for each buffer, true if several invocations may access the
+  // same element. RingSlotsOf returns no slots for other buffers, which need no
+  // barriers.
   Rings(const loops::LoopNest& nest, const loops::Block& body,
         std::vector<bool> is_of_many);
 
@@ -88,7 +89,8 @@ class Rings {
   const loops::LoopNest& nest_;
   const std::vector<bool> is_of_many_;
   std::vector<int> counts_;  // number of slots of each buffer
-  // variable of the loop that each buffer's slots follow
+  // for each buffer: variable of the loop that its slots follow; nullopt if it
+  // is not a ring
   std::vector<std::optional<loops::NodeId>> loops_;
 };
 

@@ -71,7 +71,7 @@ class IterationCount {
 
   const tensor::ExpressionPool& pool_;
   const NodeId task_;
-  // nodes of the expression; operands come before their users
+  // all nodes of the expression, operands before the nodes that use them
   std::vector<NodeId> nodes_;
   std::vector<uint64_t> values_;
   std::unordered_map<NodeId, size_t> positions_;

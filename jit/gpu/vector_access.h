@@ -39,10 +39,11 @@ struct VectorAccess {
   bool is_whole = false;
 };
 
-// Returns the vector that contains an element. element: the element's number in
-// a buffer whose begin and end are multiples of limits.most. is_known: true for
-// variables of loops whose code is written out. Returns nothing if the
-// alignment is not proved, or if no other value of a loop needs the vector.
+// Returns the vector with which an element can be accessed. element: number of
+// the element in its buffer, whose begin and end are multiples of limits.most.
+// is_known: returns true for the variables of loops whose code is written out.
+// Returns nothing if the alignment is not proved, or if no other iteration of
+// such a loop accesses an element of the vector.
 std::optional<VectorAccess> FindVector(
     const tensor::ExpressionPool& pool, const tensor::LinearSum& element,
     VectorLimits limits, const std::function<bool(loops::NodeId)>& is_known);

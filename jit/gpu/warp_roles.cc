@@ -72,7 +72,8 @@ class Marker {
       if (!IsReader(i) && !LookAt(loop->body[i])) return std::nullopt;
     }
     if (!LeaveLoop()) return std::nullopt;
-    // No statement after the loop may access the rings or copy asynchronously.
+    // The phase gets no roles if a statement after the loop accesses the rings
+    // or copies asynchronously.
     for (auto behind = loop + 1; behind != body_.end(); ++behind) {
       if (Touches(*behind, /*or_their_memory=*/false)) return std::nullopt;
     }
@@ -91,7 +92,7 @@ class Marker {
   const Statement& Loop() const { return body_[roles_.loop]; }
   NodeId Variable() const { return Loop().variable; }
 
-  // Finds the buffers that the loop stores to asynchronously.
+  // Finds the ring buffers to which the loop stores asynchronously.
   void FindRingBuffers(const Block& block) {
     for (const Statement& statement : block) {
       for (const loops::Store& store : statement.stores) {
@@ -109,8 +110,9 @@ class Marker {
       ForEachAccessWithin(inner, visit);
   }
 
-  // Finds the loop's statements that read rings. Returns true if they read slot
-  // k mod n in iteration k, and do nothing else with the rings' memory.
+  // Finds the statements of the loop that read rings. Returns true if they read
+  // slot k mod n in iteration k, and no statement accesses the rings' memory in
+  // another way.
   bool FindReaders() {
     bool are_own = true;
     for (size_t i = 0; i < Loop().body.size(); ++i) {
@@ -224,8 +226,8 @@ class Marker {
         fills_, [](const Fills& fills) { return fills.begun.empty(); });
   }
 
-  // Checks one copy to a ring. condition: the condition of the surrounding
-  // branch, if there is one.
+  // Checks one copy to a ring, and records it. condition: the condition of the
+  // surrounding branch, if there is one.
   bool LookAtCopy(Statement& statement, std::optional<NodeId> condition) {
     const uint32_t buffer = StoredBy(statement);
     const auto known = ring_of_.find(buffer);
@@ -315,8 +317,8 @@ class Marker {
   // --- other statements
 
   // True if the statement accesses the rings, stores asynchronously, or awaits.
-  // or_their_memory: also if it accesses buffers that share memory with the
-  // rings.
+  // or_their_memory: also true if it accesses buffers that share memory with
+  // the rings.
   bool Touches(const Statement& statement, bool or_their_memory) const {
     bool touches = HasAsyncStore(statement) || HasAwait(statement);
     ForEachAccessWithin(statement,
@@ -373,8 +375,9 @@ class Marker {
     return statement;
   }
 
-  // Adds the awaits and releases of the loop's readers. Products that stay in
-  // flight release their slot in the next iteration, or after the loop.
+  // Adds the statements with which readers await and release slots. A reader
+  // whose products stay in flight releases its slot in the next iteration, or
+  // after the loop.
   void AddReads() {
     using enum loops::SlotStep;
     for (size_t i = roles_.rings.size(); i-- > 0;) {
@@ -404,8 +407,8 @@ class Marker {
                  std::move(after));
   }
 
-  // Returns the release of the slot that the iteration before `iteration` has
-  // read, if there is one.
+  // Returns a statement that releases the slot read in the iteration before
+  // `iteration`. In iteration 0 it has no effect.
   Statement LateRelease(size_t ring, NodeId subgroups, NodeId iteration) {
     const int64_t slots = roles_.rings[ring].slots;
     const NodeId zero = nest_.pool.Integer(0);
@@ -451,7 +454,8 @@ class Marker {
     block = std::move(result);
   }
 
-  // Awaits of slots take the place of all other awaits.
+  // Removes all awaits of asynchronous stores, which the awaits of slots have
+  // replaced.
   static void LeaveOutAwaits(Block& block) {
     std::erase_if(block, [](const Statement& statement) {
       return statement.kind == Statement::Kind::kAwait;
@@ -480,12 +484,13 @@ class Marker {
   // For each buffer with ring slots: the positions, in the loop's body, of the
   // statements that read it.
   std::map<uint32_t, std::set<size_t>> readers_;
-  // for each buffer: the slot index with which its readers access it
+  // for each ring buffer: the index of the slot that its readers access
   std::map<uint32_t, NodeId> slots_;
-  // for each buffer: the position of its ring in roles_.rings
+  // for each ring buffer: the position of its ring in roles_.rings
   std::map<uint32_t, size_t> ring_of_;
   std::vector<Fills> fills_;  // for each ring: its fills so far
-  // The first copy of each fill, and the index of its slot.
+  // The first copy of a fill, before which the statement that begins the fill
+  // is inserted, and the index of the fill's slot.
   struct BeginOfFill {
     std::shared_ptr<const loops::CopiedBox> box;
     NodeId slot = 0;

@@ -100,7 +100,7 @@ DeviceTraits Device() {
   return device;
 }
 
-// Collects pointers to the statements of the block at any depth.
+// Appends pointers to all statements of the block, at any depth, to `found`.
 void Collect(const loops::Block& block,
              std::vector<const loops::Statement*>& found) {
   for (const loops::Statement& statement : block) {
@@ -109,7 +109,8 @@ void Collect(const loops::Block& block,
   }
 }
 
-// The first phase of a nest after the passes.
+// The workgroup and the body that the first phase of a nest has after the
+// passes.
 struct PlannedPhase {
   loops::Workgroup workgroup;
   loops::Block body;
@@ -136,8 +137,9 @@ struct PlannedPhase {
              each.step == loops::SlotStep::kFill;
     });
   }
-  // Returns the number of subgroup loops whose first statement awaits a slot,
-  // or does not, and whose last one releases a slot, or does not.
+  // Returns the number of subgroup loops whose first statement awaits a slot
+  // (or does not, if `awaits` is false), and whose last statement releases one
+  // (or does not).
   int64_t Readers(bool awaits, bool releases) const {
     const auto is = [](const loops::Statement& each, loops::SlotStep step) {
       return each.kind == loops::Statement::Kind::kSlot && each.step == step;
@@ -249,7 +251,7 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
                "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]",
                "pad(%c[floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v], 0.0)");
   EXPECT_FALSE(HasRoles(parts));
-  // Elements outside of the tensor must read as 1.0, not as 0 as in a box.
+  // The copy pads with 1.0. A box would pad with 0, so warps get no roles.
   parts = {};
   const std::string from =
       "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]";
@@ -301,8 +303,9 @@ TEST(WarpRolesTest, IterationsMayBeAsManyAsTheCallBrings) {
   EXPECT_TRUE(HasRoles(parts));
 }
 
-// After the loop, other buffers may use the rings' memory. The kernel is then
-// not persistent, because the producer must not begin another task.
+// Other buffers use the rings' memory after the loop. The kernel is then not
+// persistent, because the producer would fill slots for the next task too
+// early.
 TEST(WarpRolesTest, MemoryOfTheRings) {
   Parts parts;
   const std::string store = "invocation i < 64 { %z[i, 0] = 1.0 }\n";
@@ -334,7 +337,9 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   EXPECT_FALSE(HasRoles(parts));
 }
 
-// The producer must not read what the phase itself stores.
+// The copies read at an index that is loaded from memory. If the phase itself
+// stores that memory, warps get no roles, because the producer does not wait
+// for such stores.
 TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
   Parts parts;
   parts.verifies = false;
@@ -355,8 +360,8 @@ TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
   EXPECT_FALSE(HasRoles(parts));
 }
 
-// Slices are memory for one task of a workgroup, so a phase with slices gets no
-// roles.
+// %large is in slices of device memory, one per workgroup. A slice serves one
+// task at a time, so warps get no roles.
 TEST(WarpRolesTest, NoneWithSlices) {
   Parts parts;
   const std::string store = "invocation i < 64 { %large[i, 0] = 1.0 }\n";
@@ -489,7 +494,8 @@ TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
   ASSERT_TRUE(plan && plan->HasRoles());
   EXPECT_EQ(plan->workgroup.shared_bytes - plan->workgroup.slot_barriers,
             (2 * 3 + 2 * 2) * loops::kSlotBarrierBytes);
-  // Copies of keys for iteration k + 2 must not have the condition for k + 1.
+  // The copies are for iteration k + 2, but their condition says that iteration
+  // k + 1 exists. Warps then get no roles.
   products.in_loop.replace(products.in_loop.find("k + 2 < 8"), 9, "k + 1 < 8");
   EXPECT_FALSE(products.HasRoles());
 }
@@ -533,8 +539,8 @@ TEST(WarpRolesTest, IterationsOfATask) {
   EXPECT_TRUE(products.HasRoles());
 }
 
-// A workgroup of a persistent kernel might get all the long tasks, so the
-// device distributes them.
+// The tasks differ in length. A workgroup of a persistent kernel might get all
+// the long ones, so the kernel is not persistent.
 TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
   Parts parts;
   parts.iterations = "t + 8";
@@ -571,8 +577,8 @@ TEST(WarpRolesTest, TasksThatAreLongAndShortAlternatelyHaveAFixedOrder) {
   EXPECT_EQ(most_workgroups(pieces, "264 * N"), 0);
 }
 
-// Products stay in flight only if the loop stores to no memory, other than
-// rings, that they read.
+// The products read %cs, which is stored before the loop, or in it. They stay
+// in flight only in the first case.
 TEST(WarpRolesTest, ProductsOfWhatTheLoopStoresDoNotGoOn) {
   Parts parts;
   parts.before = "invocation i < 64 { %cs[i, 0] = %a[i, 0] }\n" +

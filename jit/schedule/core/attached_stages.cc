@@ -216,7 +216,8 @@ Status CheckPartsAreOwn(const Computation& computation,
 
 namespace {
 
-// Visits the loops as lowering does, but builds no nest.
+// Visits the stages and loops in the order of lowering, without adding them to
+// a nest.
 class PartsCheck {
  public:
   explicit PartsCheck(const Schedule& schedule)

@@ -12,8 +12,8 @@ namespace {
 
 using tensor::Opcode;
 
-// For each axis of a stage inside the loop: the equal axis of the stage around
-// it, or -1.
+// For each axis of a stage: the number of the axis of the stage around it that
+// is equal to it; -1 if there is none.
 using AxisMap = std::vector<int>;
 
 class Attachment {

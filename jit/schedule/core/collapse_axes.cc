@@ -137,14 +137,14 @@ class Collapser {
 
   bool IsCandidate(const Pair& axes) const {
     const ComputationStage& stage = c_.stages[axes.owner];
-    // A spatial axis and a reduction axis are never collapsed into one.
+    // A spatial axis and a reduction axis cannot become one axis.
     if (axes.first + 1 == stage.spatial_count) return false;
     return SizeOf(stage.axes[axes.first].extent) > 1 &&
            SizeOf(stage.axes[axes.first + 1].extent) > 1;
   }
 
-  // Adds the dims that the pair of axes indexes. Returns false if the axes have
-  // other uses.
+  // Adds the pairs of dims that the pair of axes indexes. Returns false if an
+  // access or a value uses the axes in another way.
   bool FindDims(const Pair& axes) {
     const ComputationStage& stage = c_.stages[axes.owner];
     const NodeId x = stage.axes[axes.first].variable;
@@ -289,7 +289,7 @@ class Collapser {
   Computation& c_;
   tensor::ExpressionPool& pool_;
   std::vector<Access> accesses_;
-  // for each stage: the expression nodes that it uses
+  // for each stage: the nodes that its expressions consist of
   std::vector<std::set<NodeId>> nodes_;
   // for each buffer: the last dim that some access indexes by a loaded value;
   // -1 if there is none

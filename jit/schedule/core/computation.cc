@@ -162,7 +162,8 @@ class Disassembler {
   const Dispatch& dispatch_;
   std::span<const int64_t> parameters_;
   Computation result_;
-  // For each register of the dispatch: the expression node of its value.
+  // for each register of the dispatch: the expression node that computes its
+  // value
   std::vector<NodeId> nodes_;
   const std::vector<ComputationAxis>* axes_ = nullptr;
   std::map<std::string, int> names_;

@@ -103,9 +103,8 @@ struct ComputationStage {
   // range of work. All ranges combine about as many elements, so default
   // schedules give the points of a range to one workgroup, one after the other.
   std::optional<NodeId> end;
-  // Only for kFold: true if the state of the fold has the form of one of its
-  // elements, so that the results of parts of the fold may be combined by the
-  // same fold.
+  // Only for kFold: true if the fold's state has the same form as an element.
+  // The results of parts of the fold can then be combined by the same fold.
   bool combines_parts = false;
   std::vector<ComputationStore> stores;
 
@@ -140,7 +139,7 @@ struct Computation {
 Computation Disassemble(const tensor::Dispatch& dispatch,
                         std::span<const int64_t> parameters);
 
-// Calls visit(load) for each Load and Pad node below the roots, once each.
+// Calls visit(load) once for each Load and Pad node that the roots depend on.
 template <typename Visitor>
 void ForEachLoad(const tensor::ExpressionPool& pool,
                  std::span<const NodeId> roots, Visitor&& visit) {

@@ -1,6 +1,6 @@
-// Facts that hold at a place of a loop nest beyond the ranges of its variables:
-// the conditions of the Ifs and Checks around it. Internal to schedules and
-// lowering.
+// The facts that hold at a place in a loop nest in addition to the ranges of
+// variables: the conditions of the Ifs and Checks around that place. Internal
+// to schedules and lowering.
 //
 //   Facts facts(pool);
 //   facts.Add(i0 * 16 + 15, n);             // i0 * 16 + 15 < n

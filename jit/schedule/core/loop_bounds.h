@@ -2,9 +2,9 @@
 //
 //   for i < 4 { for j < min(8, t + i) { ... i * 8 + j ... } }
 //
-// In a body in which i and j move, i * 8 + j is at most 24 + min(8, t + 3) - 1.
-// The bound is an expression over what does not move: t. It need not be
-// reached. Internal to schedules and lowering.
+// If i and j change within the body and t does not, i * 8 + j is at most 24 +
+// min(8, t + 3) - 1. A bound is an expression over variables that do not
+// change. It need not be reached. Internal to schedules and lowering.
 #ifndef EMBER_JIT_SCHEDULE_CORE_LOOP_BOUNDS_H_
 #define EMBER_JIT_SCHEDULE_CORE_LOOP_BOUNDS_H_
 

@@ -6,8 +6,8 @@
 //                     // {"factor", kNumber}; row.results: "outer", "inner"
 //
 // The kinds come from the types of the steps' members, and the names from the
-// usage in the table of jit/schedule/core/steps.h. A member of a new type does
-// not build until it has a kind here. Thread-safe.
+// usage in the table of jit/schedule/core/steps.h. A step with a member of a
+// new type does not compile until the type has a kind here. Thread-safe.
 #ifndef EMBER_JIT_SCHEDULE_CORE_OPERANDS_H_
 #define EMBER_JIT_SCHEDULE_CORE_OPERANDS_H_
 
@@ -59,7 +59,8 @@ struct StepOperands {
   std::vector<std::string> results;  // names behind "->"
 };
 
-// Returns a row for each primitive, in the order of Primitives().
+// Returns the operands and results of each primitive, in the order of
+// Primitives().
 std::vector<StepOperands> OperandsOfPrimitives();
 
 }  // namespace ember::schedule

@@ -40,8 +40,8 @@ std::vector<size_t> AxesInDims(const Computation& c,
 }
 
 // Returns the stage's axes that index a temporary, in the order of the
-// temporary's dims. The temporary is the one that most of the stage's axes
-// index.
+// temporary's dims. If the stage loads several temporaries, the one that is
+// indexed by most axes counts.
 std::vector<size_t> OrderOf(const Computation& c,
                             const ComputationStage& stage) {
   std::vector<size_t> order;

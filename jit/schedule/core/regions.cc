@@ -190,7 +190,8 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
           part = reader.Hull(*dim.part, *part);
         dim.part = dim.has_loads && !dim.part ? std::nullopt : part;
         dim.has_loads = true;
-        // The indices of a padded load (Pad) may be out of bounds.
+        // A padded load may be out of bounds, where its index says nothing
+        // about the part that is read.
         std::optional<AxisRegion> region;
         if (node.opcode == Opcode::kLoad ||
             tensor::ProvablyInBounds(computation.pool, index,

@@ -38,10 +38,11 @@ enum class LoopMark : uint8_t {
   kParallel,
   kUnrolled,
   kVector,
-  kInvocation,  // bound to the invocations of a workgroup
-  kDot,         // a short sum of products: loops::LoopKind::kDot
-  kSubgroup,    // bound to the subgroups of a workgroup
-  kMatrix       // one of three loops that are a subgroup's product of matrices
+  kInvocation,  // the loop's iterations are the invocations of a workgroup
+  kDot,         // a short sum of products for one instruction
+                // (loops::LoopKind::kDot)
+  kSubgroup,    // the loop's iterations are the subgroups of a workgroup
+  kMatrix       // rows, columns or steps of a matrix product of a subgroup
 };
 
 // True if the loop is bound: its iterations are distributed over the
@@ -54,10 +55,11 @@ constexpr bool IsBound(LoopMark mark) {
 // a split or a fuse.
 struct Loop {
   enum class Origin : uint8_t {
-    kAxis,   // axis `axis` of the stage
-    kOuter,  // loop `parent`, split by `factor`: parent / factor, rounded up
-    kInner,  // the inner part of loop `parent`: 0 .. factor - 1
-    kFused   // loops `parent` (slow) and `second` (fast), fused into one
+    kAxis,   // the loop is over axis number `axis` of the stage
+    kOuter,  // the outer loop of a split: loop `parent` divided by `factor`,
+             // rounded up
+    kInner,  // the inner loop of a split of loop `parent`: 0 .. factor - 1
+    kFused   // the loops `parent` (slow) and `second` (fast) fused into one
   };
   std::string name;  // name of the loop, which is unique in the stage
   Origin origin = Origin::kAxis;
@@ -85,10 +87,10 @@ struct StagePlan {
   // Number of unused elements after each row of the stage's buffer (pad_rows).
   int64_t row_padding = 0;
 
-  // searches the loops in `order` by name; returns -1 if there is none
+  // Returns the number of the loop in `order` that has this name; -1 if there
+  // is none.
   int FindLoop(std::string_view name) const;
-  // returns the position of the loop in `order`; -1 if `order` does not contain
-  // it
+  // Returns the loop's position in `order`; -1 if `order` does not contain it.
   int PositionOf(int loop) const;
   // True if the stage has loops marked kMatrix.
   bool MultipliesMatrices() const;
@@ -113,7 +115,8 @@ class Schedule {
   std::span<const std::shared_ptr<const Step>> steps() const { return steps_; }
   // Returns the steps as text, one per line.
   std::string ToText() const;
-  // True if each applied primitive keeps rounding.
+  // True if no applied primitive changes how results are rounded, apart from
+  // the order of sums.
   bool primitives_keep_rounding() const;
   // Returns the factor by which the errors of results may exceed those of
   // directly computed sums: the largest error growth of any applied primitive.
@@ -128,13 +131,13 @@ class Schedule {
   // Removes a stage that contains no attached stage. Numbers of later stages
   // decrease by one.
   void RemoveStage(int stage);
-  // Records an applied primitive.
+  // Appends a step that was applied to the schedule's steps.
   void Record(Step step);
 
  private:
   Computation computation_;
   std::vector<StagePlan> plans_;
-  // Copies of the schedule share the steps.
+  // the applied steps; copies of a schedule share them
   std::vector<std::shared_ptr<const Step>> steps_;
 };
 

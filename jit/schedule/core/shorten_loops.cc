@@ -218,8 +218,8 @@ class Shortener {
     return Times(*units, unit);
   }
 
-  // Returns the number of units that contain `count` iterations of `size`
-  // elements.
+  // Returns the number of units of `unit` elements that contain `count`
+  // iterations of `size` elements each.
   NodeId UnitsIn(NodeId count, int64_t size, int64_t unit) {
     const NodeId elements = MakeBy(Opcode::kMultiply, count, size);
     return MakeBy(Opcode::kFloorDivide,

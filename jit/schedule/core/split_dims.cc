@@ -132,7 +132,7 @@ class Splitter {
 
   // --- Finding the accesses of buffers, and the digits of their indices. ---
 
-  // Returns all indices of buffers in a stage.
+  // Returns the indices of all loads and stores of a stage, each with its dim.
   std::vector<std::pair<Dim, NodeId>> AccessesOf(size_t stage) const {
     std::vector<std::pair<Dim, NodeId>> accesses;
     ForEachLoad(pool_, RootsOf(c_.stages[stage]), [&](NodeId load) {
@@ -270,7 +270,8 @@ class Splitter {
 
   void RewriteStage(size_t number, const Plan& plan) {
     ComputationStage& stage = c_.stages[number];
-    std::map<NodeId, Digits> halves;  // the digits of each of the plan's axes
+    std::map<NodeId, Digits> halves;  // for each axis that is split: the
+                                      // variables of its two new axes
     for (auto axis = plan.axes.rbegin(); axis != plan.axes.rend(); ++axis) {
       if (axis->first.stage != number) continue;
       const NodeId variable = stage.axes[axis->first.number].variable;
@@ -322,7 +323,8 @@ class Splitter {
     }
   }
 
-  // Splits the axis and returns its digits.
+  // Replaces the axis by two, and returns their variables as the digits of its
+  // value.
   Digits SplitAxis(ComputationStage& stage, size_t number, int64_t factor) {
     const ComputationAxis axis = stage.axes[number];
     const int64_t extent = *pool_.IntegerConstant(axis.extent);

@@ -99,8 +99,9 @@ class Maker {
       r_.values[loop] = MakeVariable(loop);
       is_made_.insert(loop);
     }
-    // Visits loops that were made from other loops before those other loops,
-    // which have smaller numbers.
+    // Loops that were made from other loops have larger numbers. They come
+    // first, because their values determine those of the loops that they were
+    // made from.
     for (size_t i = count; i-- > 0;) {
       if (is_meant(i)) SetParents(static_cast<int>(i));
     }
@@ -220,8 +221,8 @@ class Maker {
 
   NodeId MakeVariable(int loop) {
     const uint64_t number = nest_.variables.size();
-    // A loop of constant extent 1 has no variable, except a subgroup loop,
-    // which matrices need.
+    // A loop of constant extent 1 gets no variable: its value is 0. The
+    // exception are subgroup loops, because matrices need their variable.
     const NodeId extent = r_.extents[loop];
     const bool is_needed = plan_.loops[loop].mark == LoopMark::kSubgroup;
     if (pool_.IntegerConstant(extent) == 1 && !is_needed)

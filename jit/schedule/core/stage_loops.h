@@ -78,8 +78,9 @@ struct StageLoops {
   // were not shortened.
   std::vector<std::optional<ShortenedAxis>> shortened;
   std::vector<Guard> guards;
-  // ComputationStage::end as an expression over the loops. It is set only if
-  // its value is known before the first loop that combines elements.
+  // The number of elements that a point combines (ComputationStage::end), as an
+  // expression over the loops. Set only if it is known before the outermost
+  // reduction loop.
   std::optional<NodeId> end;
   // For the splits of peeled loops: conditions a < b under which the split
   // needs no guard.
@@ -101,8 +102,8 @@ Rewriter ToLoops(const Computation& computation, const StageLoops& loops,
 // Returns the kind of loop in the nest that a loop with the mark becomes.
 loops::LoopKind LoopKindOf(LoopMark mark);
 
-// Adds a loop variable that belongs to no stage. Its name is `name` followed by
-// a number.
+// Adds a loop variable that belongs to no stage's loop. Its name is `name`
+// followed by a number.
 NodeId AddVariable(loops::LoopNest& nest, const std::string& name,
                    NodeId extent);
 

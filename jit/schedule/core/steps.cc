@@ -127,7 +127,7 @@ std::vector<std::string_view> WordsOf(std::string_view line) {
   }
 }
 
-// Parses a whole word as a number.
+// Parses a word as a number. The whole word must be the number.
 template <typename T>
 bool ParseNumber(std::string_view word, T& number) {
   const char* const end = word.data() + word.size();

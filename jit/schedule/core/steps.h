@@ -194,7 +194,7 @@ struct Bind {
 };
 
 struct Peel {
-  LoopRef outer;  // the outer loop of a split
+  LoopRef outer;  // the outer loop of a split, which Peel peels
   static constexpr auto kOperands = std::tuple(&Peel::outer);
   static constexpr auto kResults = std::tuple();
 };

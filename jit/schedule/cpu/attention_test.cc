@@ -75,7 +75,8 @@ void ExpectTilesOfPositions(const std::string& schedule,
   EXPECT_THAT(schedule, Not(HasSubstr("h_row")));
   EXPECT_THAT(schedule, HasSubstr("fuse %" + root + " b h -> tasks_1"));
   EXPECT_THAT(schedule, HasSubstr("compute_at %s %" + root + " tasks"));
-  // The first product has a loop over rows and a vector loop.
+  // The product that computes the scores has rows, which are unrolled, and
+  // vectors.
   EXPECT_THAT(schedule, ContainsRegex("unroll %s i_each"));
   EXPECT_THAT(schedule, HasSubstr("vectorize %s j_lane"));
 }

@@ -239,8 +239,9 @@ class Rule {
       Copy(stage, candidate.buffer, std::move(candidate.layout), true);
   }
 
-  // Splits an axis into tiles of `size` points, and adds the loop over tiles to
-  // `outer`. Returns the loop over the points of a tile.
+  // Splits the loop over an axis into a loop over tiles of `size` points, which
+  // is added to `outer`, and a loop over the points of a tile, which is
+  // returned.
   LoopRef SplitTiles(const LoopRef& axis, int64_t size,
                      std::vector<LoopRef>& outer) {
     const auto [tiles, point] = writer_.Split(axis, size, "_tile", "_point");
@@ -266,7 +267,8 @@ class Rule {
     for (int a = 0; a < spatial; ++a) {
       if (a != sum_.n && a != sum_.m) outer.push_back(Axis(stage, a));
     }
-    // All rows read the weights of a tile, while these are in the cache.
+    // The loop over tiles of rows is inside the one over tiles of columns, so
+    // that all rows read the weights of a tile while these are in the cache.
     const LoopRef columns =
         SplitTiles(Axis(stage, sum_.n), tile_.width(), outer);
     if (sum_.m >= 0) {
@@ -308,7 +310,8 @@ class Rule {
            writer_.Try(ComputeAt{.producer = sum_.product, .loop = blocks_});
   }
 
-  // Schedules the sums of one block, for a tile of results.
+  // Schedules the stage that sums up the products of a block, for a tile of
+  // results.
   bool ScheduleInside() {
     const StageRef& stage = sum_.product;
     const ComputationStage& of = writer_.StageAt(stage);
@@ -390,7 +393,7 @@ std::optional<BlockSum> BlockSumOf(const jit::CpuModel& cpu,
         continue;
       }
       bool is_same = node.opcode == Opcode::kLoad;
-      // The index of an axis of one point may be written as 0.
+      // The index of an axis with one point may be written as 0.
       for (int a = 0; is_same && a < count; ++a) {
         is_same = AxisOf(stage, node.operands[a]) == a ||
                   (inner.Extent(a) == 1 &&

@@ -4,8 +4,9 @@
 //   %y[m, n] = sum(b < 64) f32(%t[m, n, b]) * (%xs[m, b] * %ws[n, b])
 //
 // These are the weights of language models. A tile of results loops over the
-// blocks. The sums of one block, %t, stay in registers. Lanes run along n, so
-// %w and %ws are packed with the rows of a tile's vectors next to each other.
+// blocks. The sums of one block, %t, stay in registers. Lanes run along n. So
+// %w and %ws are packed such that the rows n of a tile's vectors are next to
+// each other.
 //
 // Weights of a few bits remain packed: %w may be an expression such as
 //
@@ -47,8 +48,8 @@ std::optional<BlockSum> BlockSumOf(const jit::CpuModel& cpu,
                                    const Schedule& schedule,
                                    const StageRef& total);
 
-// Schedules both stages. Returns false, and changes nothing, if a primitive is
-// refused.
+// Schedules the total and the product. Returns false, and changes nothing, if a
+// primitive is refused.
 bool ScheduleBlockSum(const jit::CpuModel& cpu, const BlockSum& sum,
                       ScheduleWriter& writer);
 

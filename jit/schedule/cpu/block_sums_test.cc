@@ -1,5 +1,5 @@
-// Tests default schedules of sums over blocks that have a scale each: the
-// weights stay packed, and the dispatch's results are computed.
+// Tests default schedules of sums over blocks that have a scale each: weights
+// of few bits must stay packed, and results must be those of the dispatch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

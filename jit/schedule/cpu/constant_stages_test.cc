@@ -17,7 +17,8 @@ using ::testing::Not;
 constexpr const char* kAvx512 =
     "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl";
 
-// Returns a product with weights that are computed from the constant bytes %q.
+// Returns a product with the weights %w, which a stage computes from the
+// constant bytes %q.
 std::string Dequantized(int columns, int terms, const std::string& rest = "") {
   const std::string n = std::to_string(columns), k = std::to_string(terms);
   return "dispatch @product(%x: f32[3, " + k + "], %q: u8[" + n + ", " + k +

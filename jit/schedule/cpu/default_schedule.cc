@@ -117,8 +117,8 @@ class Chooser {
   }
 
   // Computes the product of a softmax in blocks (flash attention), if its rows
-  // are so long that not even those of one register tile stay in a core's part
-  // of the caches. Returns the stage that folds the blocks; nullopt if nothing
+  // are so long that a core's part of the caches cannot even hold those of one
+  // register tile. Returns the stage that folds the blocks; nullopt if nothing
   // changes.
   std::optional<StageRef> SoftmaxInBlocks(const StageRef& product) {
     if (exact_) return std::nullopt;
@@ -127,9 +127,9 @@ class Chooser {
     if (!softmax.ok()) return std::nullopt;
     const int64_t row_bytes =
         softmax->length * kRowBuffers * DTypeByteSize(DType::kF32);
-    // Blocks do not pay while the rows fit a core's part of the caches: whole
-    // rows are then as fast, and need no rescaling (measured up to 12288
-    // elements, Zen 3: blocks took 0 to 12% longer).
+    // Blocks are slower while the rows fit a core's part of the caches: whole
+    // rows need no rescaling of sums (measured up to 12288 elements, Zen 3:
+    // blocks took 0 to 12% longer).
     const int64_t room =
         std::max(cpu_.l2_bytes, cpu_.l3_bytes / std::max(cpu_.cores, 1));
     if (row_bytes * kRowsOfProduct <= room) return std::nullopt;
@@ -357,9 +357,9 @@ class Chooser {
     return true;
   }
 
-  // Schedules a softmax in blocks (jit/schedule/primitives/online_softmax.h).
-  // Tasks are blocks of rows. In each, the fold loops over the blocks of a row,
-  // and all other stages are computed for one of these.
+  // Schedules a softmax in blocks (jit/schedule/primitives/online_softmax.h). A
+  // task is a tile of rows. In a task, a fold loops over the blocks of a row,
+  // and each of its iterations computes all other stages for one block.
   void ScheduleBlocks(const StageGroup& group, const StageRef& fold) {
     const int depth = writer_.StageAt(group.root).spatial_count - 1;
     SplitRows(writer_.LoopsOf(group.root)[depth - 1], RowsOf(group));

@@ -41,7 +41,7 @@ struct LaneAxis {
   int axis = -1;    // number of the axis along which lanes run; -1: no vectors
   int before = -1;  // number of an axis that is fused with `axis`; -1: none
   int64_t lanes = 1;
-  // true if `axis` is spatial, false if it is a reduction
+  // true if `axis` is spatial; false if it is a reduction axis
   bool over_points = false;
 };
 
@@ -63,14 +63,14 @@ int64_t LanesOfSum(int64_t extent, int64_t lanes) {
   return extent >= lanes ? lanes : 1;
 }
 
-// Chooses the axis of the lanes. If each point has only a few results (a
-// pixel's channels), the axes of points and results may be fused, so that a
-// vector has lanes over several points. A lane's index is then split into
-// digits. This needs shuffles if the number of results is a power of two,
+// Chooses the axis of the lanes. If the last axis is short (the channels of a
+// pixel), it may be fused with the axis before it, so that a vector has lanes
+// over several pixels. The index of a lane must then be split into pixel and
+// channel. That takes shuffles if the number of channels is a power of two,
 // divisions of vectors for other numbers, and a condition for each lane if
 // loads are padded. In the last two cases the axes are not fused: lanes run
-// along the points and store their results one by one, or they are the results
-// of one point.
+// along the pixels and store their results one by one, or they are the channels
+// of one pixel.
 LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
                      const StageShape& shape, int number,
                      const CommonAxes& common) {
@@ -184,8 +184,9 @@ int64_t LanesWithoutMasks(const std::optional<int64_t>& extent, int64_t lanes,
 // An axis along which a load reads whole cache lines while lanes run along
 // another axis.
 struct LineAxis {
-  int axis = -1;      // number of the axis; -1: none
-  int64_t line = 1;   // number of elements in a cache line
+  int axis = -1;      // number of the axis along which the load reads lines;
+                      // -1: none
+  int64_t line = 1;   // number of the buffer's elements in a cache line
   int64_t chunk = 1;  // number of elements that one instruction loads
   BufferRef buffer;   // the buffer that the load reads
   // the dim of the buffer along which lanes move; -1: no tile of the buffer is
@@ -208,7 +209,7 @@ int DimOf(const Computation& c, NodeId load, NodeId axis) {
   return -1;
 }
 
-// Returns the index without the constant that is added to it, if there is one.
+// Returns the index without a constant that is added to it.
 NodeId WithoutConstant(const Computation& c, NodeId index) {
   const tensor::Node& node = c.pool[index];
   if (node.opcode != tensor::Opcode::kAdd) return index;

@@ -12,7 +12,8 @@
 
 namespace ember::schedule {
 
-// An axis whose loop was split. Lanes may run along the inner loop.
+// An axis of a stage whose loop was split. `inner`: the inner loop, along which
+// lanes may run.
 struct SplitAxis {
   int axis = 0;
   LoopRef inner;

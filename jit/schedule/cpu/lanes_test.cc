@@ -116,8 +116,8 @@ TEST(Lanes, TasksAreChunksOfLongRows) {
 }
 
 // Rows of 10 elements are shorter than vectors, so several rows are computed
-// together: sums have lanes over rows, and elementwise stages over rows and
-// columns.
+// together. In sums the lanes are rows; in elementwise stages they run over
+// rows and columns.
 TEST(Lanes, SeveralNarrowRowsAtOnce) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @normalise(%x: f32[300, 10], %c: f32[10]) -> (%y: f32[300, 10]) {
@@ -159,8 +159,8 @@ TEST(Lanes, DigitsRepeatAfterAPeriod) {
   EXPECT_THAT(text, HasSubstr("vectorize %y i_j_lane"));
 }
 
-// Each point has two results. Lanes run along the points, although these are
-// not adjacent in memory.
+// Each point has only two results, which are contiguous. Lanes run along the
+// points i instead, and store their results one by one.
 TEST(Lanes, AProductWithFewResultsAlongMemory) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @planes(%x: f32[18, 40, 64], %w: f32[18, 2]) -> (%y: f32[40, 64, 2]) {
@@ -194,7 +194,8 @@ TEST(Lanes, ThreeChannelsOfPixels) {
   EXPECT_THAT(text, Not(HasSubstr("split %y c")));
 }
 
-// Channels are padded to four: a vector holds one pixel.
+// Pixels of three channels are stored with four, so a vector of four lanes
+// holds one pixel.
 TEST(Lanes, PixelsWithPadding) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @filled(%x: u8[5, 16, 3], %s: i16[4]) -> (%y: i16[5, 18, 4]) {

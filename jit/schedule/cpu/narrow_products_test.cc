@@ -92,8 +92,8 @@ TEST(NarrowProducts, SmallWeights) {
               Not(HasSubstr("..")));
 }
 
-// Returns a convolution in 3 groups, followed by the stages that quantizers
-// add.
+// Returns a convolution in 3 groups, followed by a stage as quantizers add it:
+// it adds a bias, clamps the sums and casts them to u8.
 std::string GroupedConvolution(const std::string& x, int inputs, int outputs) {
   const std::string c = std::to_string(inputs), o = std::to_string(outputs);
   const std::string all = std::to_string(3 * outputs);

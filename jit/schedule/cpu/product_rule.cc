@@ -292,8 +292,9 @@ std::optional<LoopRef> SplitSteps(const LoopRef& loop, ScheduleWriter& writer) {
 
 // The loops of a stage that is computed in tiles of results.
 struct TileLoops {
-  std::vector<LoopRef> outer;   // the loops around the tile
-  std::optional<LoopRef> rows;  // nullopt: the tile has no rows
+  std::vector<LoopRef> outer;   // the loops outside of a tile
+  std::optional<LoopRef> rows;  // the loop over the rows of a tile; nullopt if
+                                // the tile has no rows
   LoopRef vectors, lanes;
   std::optional<LoopRef> dot;  // the reduction loop that becomes a dot
                                // instruction

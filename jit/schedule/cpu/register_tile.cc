@@ -143,9 +143,9 @@ class TileChooser {
     return best;
   }
 
-  // Returns the cycles that the whole stage takes to test for each vector if it
-  // is in the padding; infinite if some lanes of a vector may be in it and
-  // others not.
+  // Returns the cycles that the whole stage spends on tests if a vector of the
+  // load is in the padding. Returns infinity if a vector may be partly in the
+  // padding, so that such a test is not enough.
   double AskCycles(const RegisterTile& tile, NodeId load) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     if (CutsOff(tile.v, tile.width()) ||
@@ -204,8 +204,9 @@ class TileChooser {
     return count <= kMaxWrittenOut;
   }
 
-  // True if masks are slow (AVX2, Zen 3: a 7x7 depthwise convolution of 260
-  // channels takes 2.6 times as long without peeling) and all operands move
+  // True if the last tile of an axis should be peeled, so that only its vectors
+  // are masked: masks are slow (AVX2, Zen 3: a 7x7 depthwise convolution of 260
+  // channels takes 2.6 times as long without peeling), and all operands move
   // along the vectors. Otherwise a tile has many steps for each masked store,
   // and the code of a second tile costs more than the masks.
   bool PeelsVectors(const RegisterTile& tile) const {
@@ -226,8 +227,8 @@ class TileChooser {
     return extents;
   }
 
-  // Returns how many different values of the operand the tile reads for a
-  // single index of the axis `tile.v`, along which its vectors run.
+  // Returns how many different values of the operand a tile reads for one value
+  // of the axis `tile.v`, along which its vectors run.
   double Values(const RegisterTile& tile, NodeId load) const {
     const LoadWalk::Pieces pieces =
         shape_.WalkOf(load).Over(ExtentsOf(tile, /*width=*/1));
@@ -253,11 +254,12 @@ class TileChooser {
     return Registers(tile) <= cpu_.vector_registers;
   }
 
-  // Returns the number of vector registers of a tile. Each sum takes one.
-  // Operands take one per vector of the first operand and one for a value of
-  // the second, or one for a vector of each if both are read as vectors. One
-  // more holds a product that is not yet added, and one the constant ones by
-  // which products of small bytes are multiplied to be added up.
+  // Returns the number of vector registers that a tile needs. Each sum takes
+  // one. For the operands it is one per vector of the first operand and one for
+  // a value of the second; or, if both are read as vectors, one for each.
+  // Another one holds a product that is not yet added, if that takes an
+  // instruction of its own. A last one holds the ones by which products of
+  // small bytes are multiplied to be added up.
   int64_t Registers(const RegisterTile& tile) const {
     return tile.rows * tile.vectors + (has_broadcast_ ? tile.vectors + 1 : 2) +
            (adds_apart_ ? 1 : 0) + (has_ones_ && has_broadcast_ ? 1 : 0);
@@ -274,7 +276,7 @@ class TileChooser {
            padding;
   }
 
-  // Returns the cycles of a tile whose operands are in the first cache.
+  // Returns the cycles of a tile, if its operands are in the first-level cache.
   double SumCycles(const RegisterTile& tile) const {
     const double multiplications =
         static_cast<double>(tile.rows * tile.vectors);
@@ -297,10 +299,10 @@ class TileChooser {
         count *= static_cast<double>(tile.vectors);
       loads += count;
     }
-    // If the tile leaves no register free, the next value arrives late (16
-    // registers, Zen 3: tiles of 6 rows and two vectors are faster than of 4
-    // and three). If products and sums are two instructions, the register of
-    // the product is free for it.
+    // If the tile leaves no register free, values are loaded late (16
+    // registers, Zen 3: tiles of 6 rows and two vectors are faster than those
+    // of 4 and three). If multiplying and adding are two instructions, the
+    // register of the product can be used for that.
     const bool is_late = cpu_.vector_registers <= 16 && !adds_apart_ &&
                          Registers(tile) == cpu_.vector_registers;
     return Steps() *
@@ -308,7 +310,7 @@ class TileChooser {
             (is_late ? 2 : 1) * kLoopCycles);
   }
 
-  // Returns the cycles to read a tile's operands from farther caches and
+  // Returns the additional cycles for operands that are in farther caches or in
   // memory.
   double PieceCycles(const RegisterTile& tile) const {
     const std::vector<int64_t> extents = ExtentsOf(tile, tile.width());
@@ -357,7 +359,7 @@ class TileChooser {
     return plain + masked + (tests ? 2 : 0);
   }
 
-  // Returns the number of steps of the sum.
+  // Returns the number of elements that a result sums up.
   double Steps() const {
     double steps = 1;
     for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
@@ -398,8 +400,8 @@ class TileChooser {
   std::vector<Padded> padded_;
 };
 
-// Returns the last axis before number `end` that vectors may run along; -1 if
-// there is none.
+// Returns the last axis before axis number `end` along which vectors may run;
+// -1 if there is none.
 int VectorAxis(const StageShape& shape, const CommonAxes& common, int end) {
   for (int a = end; a-- > 0;) {
     if (!common.IsCommon(a) && shape.LikelyExtent(a) > 1) return a;

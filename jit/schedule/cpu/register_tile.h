@@ -58,12 +58,12 @@ std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
 bool AsksForPadding(const jit::CpuModel& cpu, const StageShape& shape,
                     const RegisterTile& tile, NodeId load);
 
-// A register tile of a plain matrix product.
+// The size of a register tile of a plain matrix product, in rows and vectors.
 struct MatrixTile {
   int64_t rows = 1;
   int64_t vectors = 1;
 };
-// Chooses the tile for results of `rows` by `columns`.
+// Chooses the tile for a matrix product with results of `rows` by `columns`.
 MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
                             int64_t rows, int64_t columns);
 

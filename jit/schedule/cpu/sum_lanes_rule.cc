@@ -26,8 +26,8 @@ constexpr double kLaneCycles = 0.6;
 // Cycles per multiply-add of vectors, and per load of a vector.
 constexpr double kMultiplyCycles = 0.5;
 constexpr double kLoadCycles = 0.5;
-// Cycles until the result of an addition can be used again, and cycles per
-// iteration that the loop itself takes.
+// kChainCycles: latency of an addition. kLoopCycles: cycles per iteration that
+// the loop itself takes.
 constexpr double kChainCycles = 4;
 constexpr double kLoopCycles = 1;
 // The ratio of the time of a register tile to that of its multiply-adds alone.
@@ -41,7 +41,7 @@ constexpr int64_t kFewestSteps = 2;
 struct SumTile {
   int u = -1;  // number of the axis along which the tile has rows; -1: none
   int v = 0;   // number of the axis along which the tile has columns
-  int k = 0;   // number of the reduction axis, along which lanes run
+  int k = 0;   // number of the reduction axis along which lanes run
   int64_t rows = 1;
   int64_t columns = 1;
   int64_t lanes = 1;
@@ -168,8 +168,8 @@ class SumTileChooser {
     const double steps = static_cast<double>(shape_.LikelyPoints(
                              shape_.spatial_count(), shape_.axis_count())) /
                          static_cast<double>(tile.lanes);
-    // Lanes are added up by halves: the number of steps is the logarithm of
-    // `lanes`.
+    // Adding up the lanes of a vector takes log2(lanes) steps, each of which
+    // adds one half of the lanes to the other.
     const double sum =
         2.0 *
         static_cast<double>(std::bit_width(static_cast<uint64_t>(tile.lanes)));
@@ -233,7 +233,7 @@ bool PackForSum(const jit::CpuModel& cpu, const StageRef& product, int k,
 
 // The loops of a stage that is computed in tiles of results.
 struct TileLoops {
-  std::vector<LoopRef> outer;  // the loops around the tile
+  std::vector<LoopRef> outer;  // the loops outside of a tile
   std::optional<LoopRef> rows;
   LoopRef columns;
   std::optional<LoopRef> lanes;  // the loop over the lanes of the sum; only for
@@ -260,7 +260,8 @@ void OrderSumTile(const TileLoops& tile, ScheduleWriter& writer) {
   if (tile.lanes) writer.Do(Vectorize{*tile.lanes});
 }
 
-// Splits the sum's loop into steps and lanes. Returns the lanes' loop.
+// Splits the loop over the sum into a loop over steps and a loop over lanes,
+// which is returned.
 LoopRef SplitLanes(const StageRef& product, const SumTile& tile,
                    ScheduleWriter& writer) {
   LoopRef k(product, "");

@@ -47,7 +47,7 @@ TEST(SumLanes, SomeRowsShareWhatTheyRead) {
   EXPECT_THAT(text, HasSubstr("vectorize %y k_lane"));
 }
 
-// The extents are not multiples of the tile, so the last tiles are cut off.
+// No extent is a multiple of the tile's size, so the last tiles are cut off.
 TEST(SumLanes, EndsAreCutOff) {
   for (const int rows : {1, 3, 5}) {
     for (const int columns : {2, 9, 17}) {

@@ -11,7 +11,7 @@
 namespace ember::schedule {
 namespace {
 
-// True if another stage is attached to this loop of the stage.
+// True if some stage is attached to this loop of the stage.
 bool HasStage(const Schedule& schedule, int stage, int loop) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {

@@ -13,7 +13,8 @@ namespace {
 // element that is read less often is widened at each read.
 constexpr double kManyReads = 3;
 
-// True if the load is of narrow floats that a product's factor widens.
+// True if the load is of f16 or bf16 and a factor of the product casts it to
+// f32.
 bool IsWidened(const Computation& c, const StageShape& shape, NodeId load) {
   const DType type = c.pool[load].type;
   if (!IsNarrowFloat(type)) return false;

@@ -36,14 +36,17 @@
 namespace ember::schedule {
 namespace {
 
-// Bytes per cycle of one core: from the cache that all cores share, and from
-// memory, for constants that other layers have pushed out of the caches.
+// Bytes that one core reads per cycle. kSharedBytes: from the cache that all
+// cores share. kMemoryBytes: from memory, as filters that other layers have
+// pushed out of the caches.
 constexpr double kSharedBytes = 16;
 constexpr double kMemoryBytes = 6;
-// The fraction of a core's peak of multiply-adds that products reach.
+// The fraction of a core's peak rate of multiply-adds that products of matrices
+// reach.
 constexpr double kEfficiency = 0.75;
-// Largest ratio of estimated times that counts as a gain, because the model is
-// inexact.
+// Largest ratio of the estimated time to that of the direct convolution with
+// which Winograd's method is used. The model is inexact, so smaller gains do
+// not count.
 constexpr double kGain = 0.85;
 
 struct Size {
@@ -54,7 +57,7 @@ struct Size {
 struct Plan {
   int64_t outputs = 0;     // number of results of a tile along each of its two
                            // dims
-  int64_t block_rows = 1;  // number of rows of tiles per block
+  int64_t block_rows = 1;  // number of rows of tiles in a block
   MatrixTile tile;
   double cycles = 0;
 };
@@ -373,8 +376,8 @@ bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
   const StageShape shape(writer.computation(), number);
   const std::optional<Size> size = SizeOf(shape);
   if (!size || cpu.Lanes(DType::kF32) < 4) return false;
-  // Declines convolutions in which the results' channels or the input's
-  // channels do not fill a vector.
+  // Declines convolutions with fewer input or output channels than a vector has
+  // lanes.
   if (size->outputs < cpu.Lanes(DType::kF32) ||
       size->inputs < cpu.Lanes(DType::kF32)) {
     return false;

@@ -45,7 +45,7 @@ struct Shape {
   // True if the stage after the convolution stores its results channels first.
   // If there is one image, that stage reads it by the constant index 0.
   bool results_channels_first = false;
-  // Extents of the convolution's input.
+  // height and width of the convolution's input
   int64_t height() const { return rows + taps - 1 - 2 * padding; }
   int64_t width() const { return columns + taps - 1 - 2 * padding; }
 };
@@ -164,7 +164,7 @@ TEST(Winograd, Matrices) {
   }
 }
 
-// Checks the error bounds of winograd_matrices.h.
+// The largest errors must not exceed those that winograd_matrices.h states.
 TEST(Winograd, Errors) {
   const Shape shape{.rows = 12, .columns = 12, .inputs = 64, .outputs = 8};
   const Schedule direct = ScheduleOf(Convolution(shape));
@@ -263,8 +263,8 @@ TEST(Winograd, WhereTheModelSaysSo) {
   const Shape large{.rows = 56, .columns = 56, .inputs = 64, .outputs = 64};
   EXPECT_THAT(text_of(large, false), HasSubstr("winograd %conv 4"));
   EXPECT_THAT(text_of(large, true), Not(HasSubstr("winograd")));
-  // If a convolution has few channels, the transformations would take longer
-  // than the multiplications that they save.
+  // A convolution with few channels stays direct: the transformations would
+  // take longer than the multiplications that they save.
   const Shape narrow{.rows = 56, .columns = 56, .inputs = 3, .outputs = 64};
   EXPECT_THAT(text_of(narrow, false), Not(HasSubstr("winograd")));
 }

@@ -23,7 +23,7 @@ std::vector<LayoutDim> LayoutOf(const DotPlan::Factor& factor,
   return layout;
 }
 
-// Schedules the copy's words as tasks, with one word per invocation.
+// Makes tasks of the copy's words, in which each invocation copies one word.
 void ScheduleWords(const jit::GpuModel& gpu, const StageRef& copy,
                    ScheduleWriter& writer) {
   const std::vector<LoopRef> loops = writer.LoopsOf(copy);

@@ -1,5 +1,6 @@
 // Products of bytes on GPUs as dot loops (tensorize): four neighbours along the
-// sum are a word, which is loaded, kept in shared memory and multiplied as one.
+// sum are a word, which is loaded, copied to shared memory and multiplied as a
+// whole.
 //
 //   %y[i, j] = sum(k < 64) i32(%a[i, k]) * i32(%b[k, j])     u8 by i8, v = j
 //
@@ -29,7 +30,8 @@ struct GpuDots {
   int64_t count = 4;  // number of bytes of a word, which one instruction
                       // multiplies
   int axis = 0;       // number of the stage's axis over which the sum runs
-  LoopRef steps;      // the loop over the words along that axis
+  LoopRef steps;      // the loop over the words of that axis, the steps of the
+                      // sum
   LoopRef dot;        // the loop over the bytes of a word, which is to be
                       // tensorized
 };

@@ -31,7 +31,7 @@ using ::testing::Not;
 
 constexpr std::string_view kPlain =
     "vulkan1.3+subgroup32+shared49152+invocations1024";
-// The features of a Vulkan target with the matrix types of NVIDIA's devices.
+// A Vulkan target with the types of matrices that NVIDIA's devices have.
 constexpr std::string_view kMatrices =
     "vulkan1.3+subgroup32+shared49152+invocations1024+"
     "matrix16x16x16:f16:f16:f32+matrix16x8x16:f16:f16:f32+"
@@ -172,7 +172,7 @@ TEST(GpuMatrices, OfBytes) {
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y"));
   EXPECT_THAT(made.nest, HasSubstr("matrix k_rest_matrix < 32"));
-  // The device has no matrices of u8.
+  // The target has no matrices of u8 by u8, so the product has none.
   EXPECT_THAT(Check(R"(
     dispatch @bytes(%x: u8[48, 96], %w: u8[96, 32]) -> (%y: i32[48, 32]) {
       %y[i, j] = sum(k < 96) i32(%x[i, k]) * i32(%w[k, j])
@@ -226,7 +226,8 @@ TEST(GpuMatrices, ConstantsArePackedForCuda) {
     EXPECT_THAT(other.schedule, HasSubstr("multiply_matrices %y"));
     EXPECT_THAT(other.schedule, Not(HasSubstr("pack %y")));
   }
-  // Each position in a convolution's window has its own matrix of weights.
+  // In a convolution each position in the window has its own matrix of weights,
+  // which is packed.
   EXPECT_THAT(Check(R"(
     dispatch @conv(%x: u8[1, 6, 18, 32], %w: i8[3, 3, 32, 16]) -> (%y: i32[1, 4, 16, 16]) {
       %y[n, h, v, o] = sum(r < 3, q < 3, c < 32) i32(%x[n, h + r, v + q, c]) * i32(%w[r, q, c, o])
@@ -344,7 +345,7 @@ TEST(GpuMatrices, PartsOfLongSums) {
           f32(pad(%x[n, h + r - 1, v + q, g, c], 0.0)) * f32(%w[r, q, g, c, o])
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
-  // If there are enough tiles, sums are not split.
+  // There are enough tiles for all processors, so sums are not split.
   made = CheckOn(gpu, Product("64", "128", "64"));
   EXPECT_THAT(made.schedule, Not(HasSubstr("rfactor")));
 }
@@ -452,7 +453,8 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
 }
 
-// Sums are also split on Vulkan, and without matrices.
+// Long sums are also split on devices without asynchronous copies, and in
+// products without matrices.
 TEST(GpuMatrices, PartsWithoutAsynchronousCopies) {
   for (const std::string_view target : {kMatrices, kPlain}) {
     const Made made =
@@ -464,7 +466,8 @@ TEST(GpuMatrices, PartsWithoutAsynchronousCopies) {
   }
 }
 
-// Only long sums are worth another phase.
+// If a phase has a cost, a sum of 512 terms is not split, but one of 65536
+// terms is.
 TEST(GpuMatrices, PartsCostAPhase) {
   jit::GpuModel gpu = EightProcessors(kMatrices);
   const std::string product = Product("16", "32", "512");
@@ -479,7 +482,8 @@ TEST(GpuMatrices, PartsCostAPhase) {
 // without matrices.
 TEST(GpuMatrices, LeaveOthersAsTheyAre) {
   const std::vector<std::string> rows = {
-      // Products whose sizes would leave matrices mostly empty.
+      // Products in which matrices would be mostly empty, because one size is
+      // small.
       Product("4", "64", "64"), Product("64", "3", "64"),
       Product("64", "64", "6"),
       // Products whose types have no matrices: factors of f32 and bf16, and f16

@@ -37,7 +37,8 @@ class MatrixScheduler {
                   ScheduleWriter& writer)
       : gpu_(gpu), plan_(plan), writer_(writer) {}
 
-  // Stores the product's matrices directly to its results.
+  // Schedules the product so that its matrices are stored directly to its
+  // results.
   std::optional<LoopRef> StoreDirectly(const StageRef& product) {
     if (!Pad(product)) return std::nullopt;
     factors_ = FindMatrixFactors(plan_, product, writer_);
@@ -53,8 +54,8 @@ class MatrixScheduler {
     return tasks;
   }
 
-  // Stores the product's matrices to memory of the workgroup, from which the
-  // root reads them.
+  // Schedules the product so that its matrices are stored to memory of the
+  // workgroup, and the root, which reads them from there.
   std::optional<LoopRef> StoreForRoot(const StageRef& root, StageRef product,
                                       std::set<StageRef>& done) {
     if (!Pad(product)) return std::nullopt;
@@ -221,8 +222,8 @@ class MatrixScheduler {
                                                                       : 1;
   }
 
-  // Schedules the product's loops inside a tile. Returns the loop over the
-  // tiles.
+  // Schedules the loops of the product for a tile of results. Returns the loop
+  // over tiles.
   LoopRef ScheduleTile(const StageRef& product, const TileLoops& loops) {
     const ComputationStage& stage = writer_.StageAt(product);
     Loops tiles = loops.tiles;
@@ -279,8 +280,9 @@ class MatrixScheduler {
     const LoopRef bound = writer_.FuseLoops(
         product, first - tiles.size() + (tiles.empty() ? 0 : 1),
         subgroups.size(), "subgroups");
-    // Fuses the loops around the slices with the loop over slices, so that the
-    // ring of slices is filled only once, before the fused loop.
+    // Fuses the loops outside of the loop over slices with it. Copies ahead
+    // then start only once, before the fused loop, not for each of the outer
+    // iterations.
     LoopRef iterations = slice;
     if (plan_.fuses_iterations) {
       iterations =

@@ -53,7 +53,7 @@ struct RowFactors {
   // in loop `columns`, one iteration ahead. If not set, slices are copied in
   // the product's own loop over slices.
   std::optional<LoopRef> rows, columns;
-  // number of subgroups of the workgroup; all of them copy slices
+  // number of subgroups of the workgroup, all of which copy slices
   int64_t subgroups = 0;
 };
 

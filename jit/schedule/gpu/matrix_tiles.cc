@@ -220,8 +220,8 @@ class MatrixTileChooser {
                                         rows * plan.type.rows)) {
           continue;
         }
-        // Skips tiles of which more than half would lie beyond the end of the
-        // results.
+        // Skips tiles that lie beyond the end of the results by more than half
+        // of their size.
         const bool is_larger =
             plan.row_tile.count() > 1 &&
             plan.RowsOfTile() >= shape_.LikelyExtent(plan.rows) +

@@ -72,11 +72,10 @@ struct MatrixPlan {
   // iteration begins. Products of two iterations then read one slot each, while
   // another slot is filled.
   bool GoesOn() const { return has_row_panels && slots > 3; }
-  // Number of elements of the results' tile along the rows and along the
-  // columns.
+  // Return the number of rows and of columns of a tile of results.
   int64_t RowsOfTile() const { return row_tile.count() * type.rows; }
   int64_t ColumnsOfTile() const { return column_tile.count() * type.columns; }
-  // Returns the size of the results' tile along an axis.
+  // Returns the size of a tile of results along an axis of the product.
   int64_t SizeOf(size_t axis) const {
     const int a = static_cast<int>(axis);
     if (a == rows) return RowsOfTile();
@@ -100,7 +99,7 @@ struct MatrixTileLimits {
   int64_t columns = 0;  // largest number of columns; 0: any
   // number of subgroups of the workgroup; 0: any; a wide product may use fewer
   int64_t subgroups = 0;
-  // True if there is one slice, which is the whole sum.
+  // true if the tile must have a single slice, which is the whole sum
   bool is_whole = false;
   // True if the tile is for ranges of equal length (stream-K), into which the
   // slices of all tiles are divided.
@@ -108,10 +107,10 @@ struct MatrixTileLimits {
 };
 
 // Returns the tile that costs least, by a model like that of tiles.h in which
-// matrices are kMatrixSpeed times as fast as multiply-adds of invocations.
-// through_memory: results go through memory of the workgroup. nullopt if the
-// stage is no product, if the device has no matrices of its types, or if they
-// would be mostly empty.
+// multiply-adds of matrices are kMatrixSpeed times as fast as those of
+// invocations. through_memory: true if results are stored to memory of the
+// workgroup first. Returns nullopt if the stage is no product, if the device
+// has no matrices of its types, or if matrices would be mostly empty.
 std::optional<MatrixPlan> PlanMatricesOnGpu(
     const jit::GpuModel& gpu, const Computation& computation, int stage,
     bool through_memory, const MatrixTileLimits& limits = {});

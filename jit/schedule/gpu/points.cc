@@ -77,8 +77,8 @@ std::optional<LoopRef> SchedulePoints(const jit::GpuModel& gpu,
                                       const StageRef& stage, int64_t lanes,
                                       ScheduleWriter& writer) {
   const int number = writer.NumberOf(stage);
-  size_t together = 0;  // the last `together` axes are fused
-  int64_t extent = 1;   // number of points of the fused axes
+  size_t together = 0;  // number of axes, the last ones, whose loops are fused
+  int64_t extent = 1;   // number of points along the fused axes
   bool is_constant = true;
   size_t count = 0;
   {

@@ -241,7 +241,8 @@ std::optional<StageRef> CopySlice(const StageRef& product, const Slice& slice,
   return made ? std::optional(copy) : std::nullopt;
 }
 
-// Copies slices of the product's operands in the loop `at`.
+// Adds copies of slices of the product's operands, made in each iteration of
+// the loop `at`.
 void CopySlices(const ProductPlan& plan, const LoopRef& at,
                 ScheduleWriter& writer) {
   const WorkgroupTile& tile = plan.tile;

@@ -168,8 +168,8 @@ class RowChooser {
     BindRow(root, group_.depth, depth > 0 ? 1 : 0);
   }
 
-  // Chooses as many invocations as take a few elements each, without a rest if
-  // possible.
+  // Chooses the number of invocations of a workgroup, so that each has few
+  // elements of a row. Prefers numbers that divide the row.
   void ChooseInvocations() {
     const int64_t unit = gpu_.subgroup_size;
     const int64_t most = std::min(

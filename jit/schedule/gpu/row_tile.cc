@@ -36,8 +36,8 @@ constexpr int64_t kMaxRowsOfTwo = 64;
 // Largest number of results of one invocation in a fold over blocks. All of
 // them are in one row, so they share the row's running total and maximum.
 constexpr int64_t kMaxFolded = 32;
-// Assumed number of invocations per processor, if the number of processors is
-// not known.
+// Number of invocations per processor from which the number of processors is
+// estimated if it is not known.
 constexpr int64_t kInvocationsOfProcessor = 2048;
 // Largest number of operand elements that a tile may read for each element that
 // it keeps in the workgroup. Reading operands again in each tile, mostly from

@@ -102,11 +102,12 @@ bool MakeBlocks(const LoopRef& keys, const KeyBlocks& blocks,
                             .parts = PartsOf(product).name});
 }
 
-// Returns the ways to divide the keys that the rule tries: each block size of
-// kBlockChoices, with all keys in one workgroup. If there are no more tiles
-// than processors, it also returns, for each block size that divides the keys,
-// a way that divides the keys into parts for several workgroups. There are then
-// at most two workgroups per processor, and each part has at least two blocks.
+// Returns the ways to divide the keys that the rule tries. There is one for
+// each block size of kBlockChoices, in which one workgroup processes all keys.
+// If there are no more tiles than processors, it also returns, for each block
+// size that divides the keys, a way that divides the keys into parts for
+// several workgroups. There are then at most two workgroups per processor, and
+// each part has at least two blocks.
 std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
                                  const StageShape& product) {
   std::vector<KeyBlocks> all;

@@ -53,7 +53,8 @@ jit::GpuModel ModelOf(std::string_view target) {
   return gpu;
 }
 
-// Returns a description of an error, or nothing.
+// Schedules and lowers the pair for the target and compares results. Returns a
+// description of an error; "" if there is none.
 std::string Check(const RandomPair& pair, std::string_view target,
                   uint64_t seed, std::string& text, int& unproved) {
   Schedule schedule(pair.computation);
@@ -144,7 +145,8 @@ int64_t MostIterations(const loops::LoopNest& nest) {
   return most;
 }
 
-// Returns the nest's results for the dispatch, on the same values each time.
+// Evaluates the nest on values that are the same in each call, and returns the
+// buffers with the results.
 std::vector<std::vector<uint8_t>> Evaluated(const tensor::Dispatch& dispatch,
                                             const loops::LoopNest& nest) {
   std::vector<std::vector<uint8_t>> buffers;
@@ -341,8 +343,8 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
             1u);
 }
 
-// Returns the text of the nest, and checks that it computes the dispatch's
-// results.
+// Lowers the dispatch's default schedule, checks that the nest computes the
+// dispatch's results, and returns the nest's text.
 std::string CheckedText(const std::string& text, std::string_view target) {
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();

@@ -37,7 +37,7 @@ struct CarriedSums {
   // A loop in which accumulators are carried to their totals at the start of
   // some iterations.
   struct CarryLoop {
-    int position = 0;  // position of the loop in the order
+    int position = 0;  // position of the loop in the order of the stage's loops
     // The conditions under which an iteration of this loop begins by carrying;
     // all of them must hold.
     std::vector<NodeId> conditions;

@@ -58,7 +58,7 @@ enum class Part : uint8_t {
   // The loops that combine what several lanes or invocations have computed for
   // each result.
   kCombine,
-  kFinal  // The loops that store the stage's results.
+  kFinal  // The loops that store the stage's results, after all reductions.
 };
 
 class Lowering {
@@ -80,7 +80,8 @@ class Lowering {
       for (const ComputationAxis& axis : stage.axes)
         full.push_back(header_.Rewrite(axis.extent));
     }
-    // Ends of loops are sums of parameters, too.
+    // Shortened loops end at sums of parameters, so the ranges of parameters
+    // matter: they are narrowed by the extents.
     const bool is_shortened = std::ranges::any_of(
         c_.stages,
         [](const ComputationStage& s) { return s.useful.has_value(); });
@@ -355,7 +356,7 @@ class Lowering {
     return OpenIf(Make(Opcode::kLess, DType::kBool, guard.a, guard.b), out);
   }
 
-  // --- Stages that are computed inside a loop of another stage. ---
+  // --- Emitting the stages that are computed in a loop of another stage. ---
 
   Status EmitAttached(const StageLoops& s, int position, Block& out) {
     EMBER_ASSIGN_OR_RETURN(
@@ -580,7 +581,8 @@ class Lowering {
   Facts facts_;
   // for each stage: the whole extents of its axes
   std::vector<std::vector<NodeId>> full_;
-  std::vector<NodeId> variables_;  // variables of the surrounding loops
+  std::vector<NodeId> variables_;  // variables of the loops around the emitted
+                                   // code
   bool has_invocations_ = false;
   std::optional<NodeId> invocation_;  // variable of the surrounding bound loop,
                                       // if there is one

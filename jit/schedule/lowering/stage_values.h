@@ -1,7 +1,7 @@
-// Converts the values of a stage for one place of the nest: axes become loop
-// variables, buffers become the regions of them that are stored there,
-// functions that machines lack are expanded, and indices that come from data
-// get checks. Internal to lowering.
+// Converts the expressions of a stage for one place in the nest: axes become
+// expressions over loop variables, indices of a buffer become indices of the
+// region that is stored there, functions that processors lack are expanded, and
+// loaded indices get checks. Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_STAGE_VALUES_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_STAGE_VALUES_H_
 

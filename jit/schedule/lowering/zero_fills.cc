@@ -48,8 +48,8 @@ class Filler {
     return tensor::Simplifier(nest_.pool).Make(opcode, type, operands);
   }
 
-  // Adds a phase that fills the buffer with zeros. If the buffer is large, each
-  // task fills some of its last dims.
+  // Adds a phase that fills the buffer with zeros. In a large buffer, a task
+  // fills the elements of the last few dims only.
   void AddZeroFill(uint32_t buffer) {
     const std::vector<NodeId> extents = nest_.buffers[buffer].extents;
     size_t inner = extents.size();

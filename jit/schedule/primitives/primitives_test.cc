@@ -236,8 +236,8 @@ TEST(ScheduleText, WordsOfDoubleBuffer) {
                         "'soon'"));
 }
 
-// A line that is only a primitive's name gives an error with its usage. Tests
-// every row of the table.
+// For every row of the table, a line with only the primitive's name gives an
+// error that shows the primitive's usage.
 TEST(ScheduleText, Usage) {
   for (const PrimitiveInfo& info : Primitives()) {
     const std::string name(info.name);

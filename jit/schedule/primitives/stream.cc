@@ -77,7 +77,8 @@ struct Shares {
   // the reduction axis that is divided into slices, and the size of a slice
   AxisAndSize steps;
   std::vector<int64_t> sizes;  // for each spatial axis: size of a tile
-  std::vector<int64_t> tiles;  // for each spatial axis: number of tiles
+  std::vector<int64_t> tiles;  // for each spatial axis: number of tiles along
+                               // it
   int64_t tile_count = 1;
   int64_t slices = 1;  // number of slices of a tile
   int64_t ranges = 1;

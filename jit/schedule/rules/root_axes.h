@@ -36,9 +36,9 @@ std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
                                    const StageGroup& group,
                                    const StageRef& member);
 
-// Returns the member's axis that is equal to the root's axis; nullopt if there
-// is none. If `root_axis` is nullopt, returns the member's first axis that is
-// equal to none of the root's.
+// Returns the axis of the member that is equal to `root_axis`, an axis of the
+// root; nullopt if there is none. If `root_axis` is nullopt, returns the
+// member's first axis that is equal to no axis of the root.
 std::optional<LoopRef> AxisOfMember(const ScheduleWriter& writer,
                                     const StageGroup& group,
                                     const StageRef& member,

@@ -39,14 +39,14 @@ class ScheduleWriter {
   int NumberOf(const StageRef& stage) const {
     return computation().FindStage(stage.name);
   }
-  // Requires that the stage exists.
+  // Returns the stage, which must exist.
   const ComputationStage& StageAt(const StageRef& stage) const {
     return computation().stages[static_cast<size_t>(NumberOf(stage))];
   }
   // Returns the stage's loops in order.
   std::vector<LoopRef> LoopsOf(const StageRef& stage) const;
 
-  // Applies a step that must be legal.
+  // Applies a step that must be legal. A refusal becomes the writer's error.
   void Do(const Step& step);
   // Applies a step. Returns false, without a change, if it is refused.
   bool Try(const Step& step) { return Apply(step, schedule_).ok(); }

@@ -26,8 +26,9 @@ namespace ember::schedule {
 struct StageGroup {
   StageRef root;
   std::vector<StageRef> members;  // stages other than the root, in order
-  // Number of the root's leading axes that all stages have in common: two
-  // points that differ in these axes never need the same element of a member.
+  // Number of the root's first axes that all stages have in common: two points
+  // of the root that differ in such an axis never need the same element of a
+  // member.
   int depth = 0;
 };
 

@@ -60,7 +60,8 @@ class StageShape {
   Stride StrideOf(NodeId load, int axis) const;
   // True if the axis is an index of the load, and no other index depends on it.
   bool MovesAlone(NodeId load, int axis) const;
-  // True if the elements that the load reads never change.
+  // True if the load reads a constant of the module, whose elements never
+  // change.
   bool ReadsConstant(NodeId load) const;
   // True if the load reads a constant of bytes that are small enough for byte
   // dot products (jit/loops/analysis/dot_product.h).
@@ -90,7 +91,7 @@ class StageShape {
   // accumulated.
   int WidestBytes() const;
 
-  // True if the first value that is combined is an integer.
+  // True if the stage accumulates integers.
   bool SumsIntegers() const;
 
   // True if the stage is a sum of products over at least one axis, which can be

@@ -118,7 +118,7 @@ class StepWriter : private tensor::RandomChoices {
     return LoopAt(stage, schedule_.plan(stage).order.size() - 1);
   }
   BufferRef AnyBuffer() { return {Pick(computation().buffers).name}; }
-  // Returns a buffer that the stage reads, if there is one.
+  // Returns a random buffer that the stage reads; null if it reads none.
   const ComputationBuffer* ReadBuffer(int stage) {
     std::vector<const ComputationBuffer*> read;
     for (size_t i = 0; i < computation().buffers.size(); ++i) {
@@ -250,8 +250,8 @@ class StepWriter : private tensor::RandomChoices {
     return kTypes[Below(std::size(kTypes))];
   }
 
-  // Returns a stage that is computed in the loop of another one, if there is
-  // one.
+  // Returns the number of a random stage that is attached to a loop of another
+  // one. If a few tries find none, it is the number of any stage.
   int AttachedStage() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && schedule_.plan(stage).attach_stage < 0; ++i)
@@ -348,7 +348,8 @@ class StepWriter : private tensor::RandomChoices {
                           .copy = NewName()};
   }
 
-  // Returns a stage that is a sum of products, if there is one.
+  // Returns the number of a random stage that is a sum of products. If a few
+  // tries find none, it is the number of any stage.
   int Product() {
     const auto is_product = [&](int stage) {
       const ComputationStage& computed =
@@ -533,8 +534,9 @@ class StepWriter : private tensor::RandomChoices {
                          .rest = NewName()};
   }
 
-  // Returns a stage with a reduction, if there is one, and one of its
-  // reductions.
+  // Returns the number of a random stage that is a reduction, and one of its
+  // reduction loops. If a few tries find none, it is any stage and a loop that
+  // does not exist.
   std::pair<int, LoopRef> AnyReduction() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && !computation().stages[stage].has_reduction(); ++i)

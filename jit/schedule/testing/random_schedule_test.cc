@@ -29,7 +29,8 @@ struct Totals {
   // number of nests that compute the dispatch's results, but that the verifier
   // refuses because a proof of bounds is missing
   int64_t unproved = 0;
-  int64_t not_lowered = 0;  // number of schedules that Lower refused
+  int64_t not_lowered = 0;  // number of schedules for which Lower returned an
+                            // error
   int64_t too_long = 0;     // number of nests that were not evaluated, because
                             // that takes too long
   int64_t wrong = 0;
@@ -88,7 +89,8 @@ bool IsLong(const loops::LoopNest& nest) {
   return stores > 3e6;
 }
 
-// Checks that the text of each step is parsed as the same step.
+// Checks that each step of the schedule is equal to the step that its text is
+// parsed as.
 std::string CheckTexts(const Schedule& schedule) {
   for (const auto& step : schedule.steps()) {
     const std::string text = ToText(*step);
