@@ -67,8 +67,8 @@ bool IsStep(const Statement& statement) {
          statement.kind == Statement::Kind::kFirst;
 }
 
-// The asynchronous stores to one ring buffer in the serial loop whose
-// iterations the ring's slots follow.
+// The asynchronous stores to one ring buffer within the loop whose iterations
+// its slots follow.
 struct Flight {
   bool is_stored = false;
   // The slot that these stores write, counted from the slot of the iteration

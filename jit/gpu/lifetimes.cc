@@ -20,7 +20,7 @@ bool IsLoadOf(const tensor::Node& node, uint32_t buffer) {
          node.buffer == buffer;
 }
 
-// True flags: a statement stores to a buffer, or loads from it.
+// The kinds of accesses that statements have to one buffer.
 struct Touch {
   bool stores = false;
   bool loads = false;  // true if the statement loads from the buffer, or

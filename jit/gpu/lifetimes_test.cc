@@ -70,8 +70,8 @@ TEST(LifetimesTest, InTheIterationsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // %a and %b are not in use at the same time if all their uses are in the
-  // inner one of two loops, either.
+  // The loop over k, which contains all uses of %a and %b, is inside a second
+  // loop. The two buffers are still not in use at the same time.
   EXPECT_FALSE(MayOverlap(R"(
     for j < 2 {
       for k < 4 {

@@ -43,8 +43,8 @@ using tensor::Opcode;
 
 namespace {
 
-// If each invocation runs a task by itself: largest number of bytes of its
-// arrays.
+// Largest number of bytes that the arrays of an invocation may have if it runs
+// a task by itself.
 constexpr int64_t kPrivateBytes = 1024;
 // Number of invocations per workgroup if each invocation runs a task by itself:
 // one or two subgroups of today's devices.

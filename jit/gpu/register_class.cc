@@ -4,8 +4,7 @@ namespace ember::jit::gpu {
 namespace {
 
 // True if a register holds an element of the type as a float. Floats of 8 bits
-// are held as integers (u8), because devices do no arithmetic on them
-// (jit/spirv/conversions.h).
+// are held as integers, u8 (jit/spirv/conversions.h).
 bool IsHeldAsFloat(DType type) {
   return IsFloat(type) && DTypeByteSize(type) > 1;
 }
@@ -21,9 +20,9 @@ bool CombinesBySubgroups(DType type, tensor::Update update,
   if (type == DType::kBool || DTypeByteSize(type) > 4) return false;
   if (!IsFloat(type)) return true;
   if (!IsHeldAsFloat(type)) return false;
-  // Instructions that combine the values of a subgroup round to the values'
-  // type. Sums and products of narrow floats would be rounded at each step, so
-  // only f32 is combined in this way.
+  // If the instructions of subgroups combined narrow floats, sums and products
+  // would be rounded to the narrow type at each step. So these updates are
+  // combined in this way for f32 only.
   const bool rounds =
       update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
   return type == DType::kF32 || !rounds;

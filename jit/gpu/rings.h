@@ -37,8 +37,8 @@ constexpr RingSlots AllRingSlots(int count) {
   return static_cast<RingSlots>((1 << count) - 1);
 }
 
-// Returns the same slots as the bits that denote them in the next iteration of
-// the ring's loop.
+// Returns the bits that denote, in the next iteration of the ring's loop, the
+// slots that `slots` denotes in the current one.
 constexpr RingSlots InNextIteration(RingSlots slots, int count) {
   return static_cast<RingSlots>((slots >> 1) | ((slots & 1) << (count - 1)));
 }

@@ -114,7 +114,7 @@ struct ComputationStage {
 struct Computation {
   std::string name;
   std::vector<std::string> parameters;
-  // inputs, then outputs, then other buffers
+  // all buffers: inputs, then outputs, then temporaries and packed buffers
   std::vector<ComputationBuffer> buffers;
   std::vector<ComputationStage> stages;
   // Extents of temporaries and axes of the dispatch that depend on parameters.

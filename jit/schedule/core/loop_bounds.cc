@@ -20,7 +20,8 @@ bool LoopBounds::Moves(NodeId root) const {
     if (!seen.insert(id).second) continue;
     const tensor::Node& node = pool_[id];
     // A loop with one iteration has a constant node as its variable. Other
-    // expressions may contain the same node, so it does not count as moving.
+    // expressions may contain the same node, so it does not count as a variable
+    // that changes.
     if (moving_.contains(id) && node.opcode != Opcode::kConstant) return true;
     if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
       return true;

@@ -36,8 +36,8 @@ class LoopBounds {
   bool Moves(NodeId root) const;
 
   // Return the largest and the smallest value of the i64 expression, as an
-  // expression over variables that do not move; nullopt if no bound is known.
-  // The bound need not be reached.
+  // expression over variables that do not change within the body; nullopt if no
+  // bound is known. The bound need not be reached.
   std::optional<NodeId> Largest(NodeId index) { return Bound(index, true); }
   std::optional<NodeId> Smallest(NodeId index) { return Bound(index, false); }
 

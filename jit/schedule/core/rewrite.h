@@ -1,5 +1,5 @@
-// Rebuilds expressions with some nodes replaced, simplifying on the way; from
-// one pool to another or within one.
+// Rebuilds expressions with some nodes replaced, and simplifies them on the
+// way. The new expressions are in the same pool or in another one.
 //
 //   Rewriter rewriter(pool, pool, [&](NodeId id) -> std::optional<NodeId> {
 //     if (id == old_axis) return new_expression;

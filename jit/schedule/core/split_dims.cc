@@ -190,9 +190,9 @@ class Splitter {
 
   // True if the stage's axes of the two digits are in another order than the
   // digits have in memory, as in a shuffle of channels. Such a dim is not
-  // split: the stage would be computed on the tiles of the product, and would
-  // store the elements of each vector far apart (ShuffleNet took 13 times as
-  // long).
+  // split. With it split, the stage would have the product's axes, but
+  // computing it on the product's tiles would store the elements of each vector
+  // far apart (ShuffleNet took 13 times as long).
   bool AreExchanged(size_t stage, const Digits& digits) const {
     const auto high = AxisOf(stage, digits.high);
     const auto low = AxisOf(stage, digits.low);
@@ -208,9 +208,9 @@ class Splitter {
     });
   }
 
-  // True if no access would change its digits. An index of a dim to be split
-  // that contains one of the axes to be split, but is not that axis alone,
-  // would change.
+  // True if the split keeps the digits of all other accesses. It would change
+  // them in an index of a split dim that contains one of the split axes, but is
+  // not that axis alone.
   bool KeepsDigits(const Plan& plan) const {
     for (const auto& [dim, factor] : plan.dims) {
       for (size_t s = 0; s < c_.stages.size(); ++s) {

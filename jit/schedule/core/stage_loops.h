@@ -1,5 +1,6 @@
-// The loops of one stage at one place of the nest: extents, variables, and the
-// stage's axes as expressions over them. Internal to schedules and lowering.
+// The loops of one stage at one place in the nest: their extents and variables,
+// and the stage's axes as expressions over these variables. Internal to
+// schedules and lowering.
 #ifndef EMBER_JIT_SCHEDULE_CORE_STAGE_LOOPS_H_
 #define EMBER_JIT_SCHEDULE_CORE_STAGE_LOOPS_H_
 

@@ -360,7 +360,7 @@ enum class Needs : uint8_t {
 inline constexpr double kLargestWinogradGrowth = 16.5;
 
 // clang-format off
-// Rows: (name, step, keeps rounding, error growth, changes loops only, needs, usage, doc).
+// The table of primitives. A row: (name, step, keeps rounding, error growth, changes loops only, needs, usage, doc).
 #define EMBER_FOR_EACH_PRIMITIVE(row) \
   row("split", Split, true, 1, true, kNothing, "%stage loop factor -> outer inner", \
       "replaces the loop by outer * factor + inner; guarded where factor does not divide its extent") \

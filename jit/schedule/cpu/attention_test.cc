@@ -75,8 +75,8 @@ void ExpectTilesOfPositions(const std::string& schedule,
   EXPECT_THAT(schedule, Not(HasSubstr("h_row")));
   EXPECT_THAT(schedule, HasSubstr("fuse %" + root + " b h -> tasks_1"));
   EXPECT_THAT(schedule, HasSubstr("compute_at %s %" + root + " tasks"));
-  // The product that computes the scores has rows, which are unrolled, and
-  // vectors.
+  // In the product that computes the scores, the loop over the rows of a tile
+  // is unrolled, and vectors run along the keys.
   EXPECT_THAT(schedule, ContainsRegex("unroll %s i_each"));
   EXPECT_THAT(schedule, HasSubstr("vectorize %s j_lane"));
 }

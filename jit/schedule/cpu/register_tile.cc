@@ -104,8 +104,8 @@ class TileChooser {
   };
 
   // Chooses the best tile. Rows run along an axis of open extent only if no
-  // other axis is possible: the axis may have fewer points than a tile has
-  // rows, and then guards leave most of the unrolled code unused.
+  // other axis is possible: some of a tile's rows may then not exist, and
+  // unrolled code cannot leave out single rows.
   std::optional<Choice> Choose() {
     const std::optional<Choice> constant = Choose(false);
     return constant && constant->tile.u >= 0 ? constant : Choose(true);

@@ -63,8 +63,8 @@ class RowTileScheduler {
     ReadProductsOnce();
     if (!PlanProducts()) return false;
     around_root_ = ScheduleRoot();
-    // In the root's loop over tiles, or, if there is a fold over blocks, in its
-    // loop over blocks, all other stages are computed.
+    // All other stages are computed in the root's loop over tiles or, if there
+    // is a fold over blocks, in its loop over blocks.
     LoopRef around = around_root_;
     if (IsFold(group_.root)) {
       around = ScheduleFold(group_.root, /*around=*/1);
@@ -549,8 +549,9 @@ class RowTileScheduler {
       if (parts > 1) {
         parts_[members.emplace_back(PartsOf(member))] = parts;
         if (of_block_.contains(member)) of_block_.insert(members.back());
-        // The stage that combines few parts is inlined in its readers. So no
-        // invocation waits until another one has combined them.
+        // If a row has few parts, the stage that combines them is inlined in
+        // its readers. Then no invocation waits until another one has combined
+        // them.
         if (parts <= kMaxInlined && writer_.Try(Inline{member})) {
           of_block_.erase(member);
           continue;

@@ -81,8 +81,8 @@ std::optional<RowOfLoad> RowOf(const Computation& c,
     const auto axis =
         std::ranges::find(stage.axes, term.node, &ComputationAxis::variable);
     const bool is_axis = axis != stage.axes.end();
-    // For example, the begin of a piece of a stream-K range is a term that is
-    // not an axis.
+    // A term need not be an axis: it may be, for instance, the begin of a piece
+    // of a stream-K range.
     const tensor::Interval range = c.pool[term.node].range;
     if (!is_axis && (term.coefficient == 1 || range.low < 0 ||
                      range.high > kLargestDigit)) {

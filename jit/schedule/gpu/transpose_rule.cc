@@ -97,8 +97,9 @@ class Transposer {
   }
   int64_t Side() const { return gpu_.subgroup_size * WordLanes(); }
 
-  // True if copying squares of the operands is faster. If axes are short, few
-  // elements are read from each cache line, and caches are enough.
+  // True if copying squares of the operands is faster. The axes must be long:
+  // if few elements are read from each cache line, the caches serve transposed
+  // reads as well.
   bool IsWorthIt(const StageShape& shape) const {
     const auto rows = shape.Extent(square_.rows);
     const auto columns = shape.Extent(square_.columns);

@@ -76,9 +76,10 @@ Status Run(const Step& step, Schedule& schedule) {
   EMBER_RETURN_IF_ERROR(std::visit(
       [&](const auto& primitive) { return Change(primitive, schedule); },
       step));
-  // A step that changes only the loops of a single stage cannot break the rules
-  // of other stages, so these are not checked again. Checking all stages after
-  // each step would be slow in a schedule of a thousand stages.
+  // A step that changes only the loops of a stage without attachments cannot
+  // break the rules of other stages, so these are not checked again. Checking
+  // all stages after each step would be slow in a schedule of a thousand
+  // stages.
   if (InfoOf(step).changes_loops_only) {
     EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, StageOf(step)));
     if (IsAlone(schedule, stage)) return CheckStage(schedule, stage);

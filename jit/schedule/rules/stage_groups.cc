@@ -28,8 +28,8 @@ bool IsMadeOnce(const Computation& c, int stage) {
   return c.buffers[buffer].role == BufferRole::kPacked;
 }
 
-// Returns the number of the root's leading axes along which each iteration
-// needs different elements of the producer.
+// Returns the largest number of the root's first axes such that each iteration
+// of their loops needs different elements of the producer.
 int DepthOf(const Schedule& schedule, int producer, int root) {
   const int count = schedule.computation().stages[root].spatial_count;
   for (int depth = count; depth > 0; --depth) {
