@@ -145,9 +145,10 @@ class Finder {
     for (size_t d = 1; d < rank; ++d) copy_.ring_slot_bytes *= ExtentOf(d);
     const int64_t panel_count = panels_.row_bytes / kPanelRowBytes;
     if (copy_.ring_slot_bytes % kPanelAlignment != 0) return false;
-    // Number of elements along each dim of `to` of a piece: the part of a slot
-    // that is one box. If rows are one panel (kPanelRowBytes) long, a piece has
-    // all rows of the slot; otherwise it has the rows of one matrix.
+    // A piece is the part of a slot that is one box; `piece`: its number of
+    // elements along each dim of `to`. If rows are one panel (kPanelRowBytes)
+    // long, a piece has all rows of the slot; otherwise it has the rows of one
+    // matrix.
     std::vector<int64_t> piece(rank, 1);
     piece[rank - 1] = kPanelRowBytes / bytes;
     int64_t rows = 1;

@@ -18,7 +18,8 @@
 namespace ember::jit::gpu {
 
 struct DeviceTraits {
-  // bytes of memory per workgroup; Vulkan guarantees at least this
+  // bytes of shared memory per workgroup; the default is what every Vulkan
+  // device has
   int64_t shared_bytes = 16 << 10;
   // largest number of invocations per workgroup, in all and along x
   int64_t invocations = 128;

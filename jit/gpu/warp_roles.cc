@@ -346,8 +346,8 @@ class Marker {
     for (WarpRoles::Ring& ring : roles_.rings) ring.goes_on = true;
   }
 
-  // True if the loop stores to no buffer, other than rings, that the products
-  // read.
+  // True if the loop stores to no shared memory that the products read, other
+  // than the rings.
   bool LeavesOthersAlone(const Statement& products) const {
     bool leaves = true;
     ForEachAccessWithin(

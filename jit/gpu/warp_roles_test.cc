@@ -520,8 +520,8 @@ TEST(WarpRolesTest, SeveralReadersOfARing) {
   const std::optional<PlannedPhase> plan = products.Plan();
   ASSERT_TRUE(plan && plan->HasRoles());
   EXPECT_EQ(plan->Readers(true, false), 1);  // the first product reads keys
-  EXPECT_EQ(plan->Readers(true, true), 1);   // the second one reads values
-  EXPECT_EQ(plan->Readers(false, true), 1);  // the third one reads keys, too
+  EXPECT_EQ(plan->Readers(true, true), 1);   // the second product reads values
+  EXPECT_EQ(plan->Readers(false, true), 1);  // the third: keys, too
 }
 
 // A loop whose number of iterations depends on the task can have roles.

@@ -249,8 +249,8 @@ class PartsCheck {
       const StatusOr<StageLoops> s =
           MakeStageLoops(schedule_, root, std::move(regions), full_[root],
                          /*is_placed=*/true, nest_);
-      // Loops that cannot be made are skipped here: lowering refuses them with
-      // an error.
+      // Loops that cannot be made are skipped here, because lowering returns
+      // the error for them.
       if (s.ok()) EMBER_RETURN_IF_ERROR(Visit(*s));
     }
     return OkStatus();

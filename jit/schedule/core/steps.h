@@ -119,7 +119,7 @@ struct LoadAhead {
   // True if the copies for a later iteration start after the current
   // iteration's arithmetic.
   bool is_late = false;
-  // True if one slot is left to the previous iteration, whose operations may
+  // True if one slot is kept for the previous iteration, whose operations may
   // still read it, so that copies are one iteration less ahead.
   bool has_spare = false;
 
@@ -343,7 +343,7 @@ struct SkipHidden {
   static constexpr auto kResults = std::tuple();
 };
 
-// --- the table ---
+// --- table of primitives ---
 
 // The hardware feature without which a primitive makes a kernel slower, or
 // impossible to compile.

@@ -431,7 +431,7 @@ class Chooser {
     std::optional<SplitAxis> rows_of_lanes;
     if (narrow_rows > 0) {
       // Rows are shorter than vectors, so the lanes of a vector run over
-      // several rows.
+      // several rows. A task computes `narrow_rows` of them.
       first = outer - 1;
       rows_of_lanes = {first, SplitRows(loops[first], narrow_rows)};
     }

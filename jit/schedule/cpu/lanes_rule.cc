@@ -54,9 +54,9 @@ bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
   });
 }
 
-// Returns the number of lanes for a sum of `extent` elements. The lanes are
-// added up at the end of the sum, so shorter sums get fewer lanes, but enough
-// that this does not take most of the time. 1: no vectors.
+// Returns the number of lanes for a sum of `extent` elements: `lanes`, halved
+// until no lane is empty, but no further than to 8. Shorter sums get 1 lane,
+// because most of their time would go into adding up the lanes at the end.
 int64_t LanesOfSum(int64_t extent, int64_t lanes) {
   constexpr int64_t kFewest = 8;
   while (lanes > kFewest && lanes > extent) lanes /= 2;

@@ -136,7 +136,7 @@ TEST(Lanes, SeveralNarrowRowsAtOnce) {
   EXPECT_THAT(text, HasSubstr("vectorize %total i_lane"));
 }
 
-// The root is a reduction with one result per row.
+// Rows have two elements, so the lanes of the sums run over the rows i.
 TEST(Lanes, NarrowRowsThatEndInASum) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @sums(%x: f32[3, 80, 2], %c: f32[2]) -> (%e: f32[3, 80, 2], %y: f32[3, 80]) {
@@ -249,7 +249,8 @@ TEST(Lanes, NoTilesOfOpenExtentsWithPadding) {
 }
 
 // %t reads %y, which is a result and must not be computed twice. It is computed
-// for a few points of %z, so it gets no more lanes than these.
+// inside a loop of %z, for a few points at a time, so it has at most as many
+// lanes as these points.
 TEST(Lanes, OfStagesThatReadResults) {
   for (int n = 3; n < 40; ++n) {
     const std::string size = std::to_string(n);

@@ -35,7 +35,7 @@ double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 // Returns the cost if the work can be divided evenly among all processors.
 double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles);
 // Returns the cost of ranges of slices (stream-K), one for each workgroup that
-// runs at once. They begin after the workgroups of `before`, unless that is
+// runs at once, and of the tiles `before` that are computed before them, if not
 // null.
 double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
                     const TilesOnGpu* before);

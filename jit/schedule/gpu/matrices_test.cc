@@ -526,7 +526,8 @@ TEST(GpuMatrices, FiguresOfLargeProducts) {
       {"512", "task %a.slice: f16[2, 32, 72]", "task %b.slice: f16[2, 64, 72]",
        "register %y.part.5: f32[8, 16, 16]"},
       // The slices take 28 KiB. A subgroup loads 64 elements per step of the
-      // sum, for 1024 multiply-adds.
+      // sum, for 1024 multiply-adds: half as many per multiply-add as in the
+      // smaller product.
       {"2048", "task %a.slice: f16[2, 64, 40]",
        "task %b.slice: f16[2, 32, 136]",
        "register %y.part.5: f32[8, 2, 2, 16, 16]"}};

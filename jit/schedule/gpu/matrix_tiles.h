@@ -95,7 +95,8 @@ inline constexpr double kMatrixSpeed = 8;
 
 // Limits on the tile of a product that shares its workgroup with other stages.
 struct MatrixTileLimits {
-  int64_t rows = 0;     // number of rows of the tile on one line; 0: any
+  int64_t rows = 0;     // number of rows that the tile must have on one line;
+                        // 0: any number
   int64_t columns = 0;  // largest number of columns; 0: any
   // number of subgroups of the workgroup; 0: any; a wide product may use fewer
   int64_t subgroups = 0;

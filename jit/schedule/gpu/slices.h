@@ -64,8 +64,8 @@ int64_t IterationsAroundSlices(const StageShape& shape, int axis_of_slices);
 //   %a[i, k_part * 96 + k]    axis k, start 96
 struct RowOfLoad {
   size_t axis = 0;
-  // A number that divides the start, wherever it is computed; 0 if the index is
-  // the axis alone.
+  // A number of which the start is always a multiple; 0 if the index is the
+  // axis alone.
   int64_t start = 0;
   // true if the index is always within the dim, even in a padded load
   bool is_inside = false;

@@ -48,7 +48,8 @@ struct Parts {
   enum class Kind : uint8_t { kWhole, kOfOneLength, kRanges };
   Kind kind = Kind::kWhole;
   // kOfOneLength: the quotient or remainder of the sum's index that numbers the
-  // parts, like k/512. Its loop is named as in the product of all results.
+  // parts, such as k/512 if a part has 512 steps. Its loop is named as in the
+  // product of all results.
   LoopDigit digit = {};
   // kRanges: the step that makes ranges, like `stream %y k/64 132 i/128 j/256`.
   // The name of the new stage is not set yet.

@@ -19,8 +19,8 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kWordBytes = 4;
-// Largest number of elements that an invocation copies for which the loop over
-// them is unrolled.
+// The loop over the elements that an invocation copies is unrolled if it has at
+// most this many iterations.
 constexpr int64_t kMaxWrittenOut = 16;
 
 // For each buffer that is contiguous along another axis than the results: the

@@ -50,8 +50,8 @@ struct AheadTile {
   // true if copies start after the iteration's arithmetic; the same for all
   // tiles of a loop
   bool is_late = false;
-  // true if one slot is left to the previous iteration; the same for all tiles
-  // of a loop
+  // true if one slot is kept for the previous iteration, which may still read
+  // it; the same for all tiles of a loop
   bool has_spare = false;
 };
 

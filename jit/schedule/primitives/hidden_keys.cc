@@ -84,8 +84,8 @@ class Finder {
     if (!low || !room) return;
     tensor::AddLinear(*room, *low, -1);
     if (is_strict != holds) tensor::AddLinear(*room, {{}, 1}, 1);
-    // The key is visible where 0 < room. The sum `room` contains the key as a
-    // term.
+    // The key is visible where `room` is positive. This is larger - smaller,
+    // plus 1 if they may be equal. The key must be one of its terms.
     const auto key = std::ranges::find(room->terms, key_, &LinearTerm::node);
     if (key == room->terms.end()) return;
     const int64_t coefficient = key->coefficient;

@@ -161,8 +161,8 @@ class PartsMaker {
 
   bool IsFold() const { return whole_.combiner == tensor::Combiner::kFold; }
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
-  // Returns, for kRemainder, the number of elements after which the first part
-  // has its next run; for kQuotient, the number of elements of a part.
+  // Returns, for kRemainder, the distance between the starts of two runs of a
+  // part, in elements; for kQuotient, the number of elements of a part.
   int64_t Round() const { return part_.factor * part_.run; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,

@@ -171,8 +171,8 @@ class Streamer {
         Smaller(Subtract(end_of_range, first_of_tile), Integer(shares_.slices));
     const int64_t most = std::min(shares_.length, shares_.slices);
     stage.end = Smaller(Larger(Subtract(end, begin), zero), Integer(most));
-    // The minimum keeps the indices of an empty piece in bounds, whose tile may
-    // be behind the last one.
+    // The tile of an empty piece may be behind the last one. The minimum keeps
+    // its indices in bounds.
     NodeId rest = Smaller(tile, Integer(shares_.tile_count - 1));
     std::vector<NodeId> digits(spatial);
     for (size_t a = spatial; a-- > 0;) {
