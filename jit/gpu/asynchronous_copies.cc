@@ -48,11 +48,13 @@ class Chooser {
   }
 
  private:
-  // The vector loop around a statement.
+  // The vector loop around the visited statement: its lanes are copied by one
+  // instruction.
   struct Surroundings {
     std::optional<NodeId> lane;  // its variable
     int64_t lanes = 1;
-    bool is_masked = false;  // true if some lanes may not be active
+    bool is_masked = false;  // true if a condition or the number of lanes may
+                             // leave some lanes inactive
   };
 
   void Enter(const Statement& statement) {
@@ -67,7 +69,8 @@ class Chooser {
     const int64_t lanes = *nest_.pool.IntegerConstant(
         loops::ExtentOf(nest_.pool, statement.variable));
     if (lanes == 1) return;
-    // Vectors have a power of two of lanes, and the last ones may be masked.
+    // A vector register has a power of two of lanes. For any other number of
+    // iterations the last lanes are masked.
     around_ = {statement.variable, lanes,
                !std::has_single_bit(static_cast<uint64_t>(lanes))};
   }
@@ -85,19 +88,21 @@ class Chooser {
            IsAligned(from, std::span(value.operands).first(rank));
   }
 
-  // True if the number of lane 0's element is provably a multiple of the number
-  // of lanes, so that the lanes are an aligned run.
+  // True if the elements of all lanes are provably an aligned run: the number
+  // of lane 0's element is a multiple of the number of lanes.
   bool IsAligned(uint32_t buffer, std::span<const NodeId> indices) const {
     const std::vector<NodeId>& extents = nest_.buffers[buffer].extents;
     const int64_t elements = around_.lanes;
-    int64_t stride = 1;  // the stride, or a power of two that divides it
+    int64_t stride = 1;  // the largest known power of two that divides the
+                         // stride of dim d
     for (size_t d = extents.size(); d-- > 0;) {
       const auto sum = tensor::Linearize(nest_.pool, indices[d]);
       if (!sum || loops::PowerOfTwoIn(sum->constant) * stride < elements)
         return false;
       for (const tensor::LinearTerm& term : sum->terms) {
         if (term.node == around_.lane) continue;
-        // The product cannot overflow, because each factor is at most 2^30.
+        // The product of the two powers of two cannot overflow, because each is
+        // at most 2^30.
         const int64_t divisor = loops::PowerOfTwoIn(term.coefficient) *
                                 loops::DivisorOf(nest_.pool, term.node);
         if (std::min(divisor, elements) * stride < elements) return false;

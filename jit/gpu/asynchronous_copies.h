@@ -8,10 +8,10 @@
 //   vector v < 4 { async %a[i * 4 + v] = %x[i * 5 + v] }   // not aligned
 //
 // An asynchronous copy (cp.async of CUDA) moves 4, 8 or 16 bytes from the
-// device's memory to the workgroup's. Both must begin at a multiple of their
-// size, which is proved here. An emitter still executes a copy as an ordinary
-// store if the lanes of a vector are not neighbours, or if some are outside of
-// a padded buffer and others are not.
+// device's memory to the workgroup's. Source and destination must each begin at
+// a multiple of that size, which this pass proves. An emitter still executes a
+// copy as an ordinary store if the lanes of a vector are not neighbours, or if
+// some are outside of a padded buffer and others are not.
 //
 // Phases in which a producer copies boxes (jit/gpu/warp_roles.h) stay as they
 // are. Thread-safe.

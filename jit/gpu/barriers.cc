@@ -26,7 +26,8 @@ using tensor::Opcode;
 
 namespace {
 
-// The slots of each buffer that something reads and writes.
+// For each buffer: the ring slots that some statements read, and those that
+// they write.
 struct Touched {
   std::vector<RingSlots> reads, writes;
 
@@ -46,9 +47,9 @@ struct Touched {
 };
 
 struct Accesses {
-  Touched by_all;  // accesses that all invocations perform
-  // accesses of the first invocation only, which sees its own stores without a
-  // barrier
+  Touched by_all;  // accesses of all invocations
+  // Accesses of the first invocation only. It sees its own stores without a
+  // barrier.
   Touched by_first;
 
   explicit Accesses(size_t buffers) : by_all(buffers), by_first(buffers) {}
@@ -59,19 +60,21 @@ struct Accesses {
   bool operator==(const Accesses&) const = default;
 };
 
-// True if the statement contains no barriers, and is one step of the phase.
+// True if the planner treats the statement as a whole, because it contains no
+// barriers: an invocation loop, or statements of the first invocation only.
 bool IsStep(const Statement& statement) {
   return IsInvocationLoop(statement) ||
          statement.kind == Statement::Kind::kFirst;
 }
 
-// The asynchronous stores to one ring in the loop that owns the ring.
+// The asynchronous stores to one ring buffer within the loop whose iterations
+// its slots follow.
 struct Flight {
   bool is_stored = false;
-  // The slot to which the stores of this flight go, as bit `ahead` of RingSlots
-  // in the iteration whose await ends the group of these stores. That is the
-  // iteration of the stores if they precede its await, otherwise the next
-  // iteration. Empty if the slot is not the same for all of the stores.
+  // The slot that these stores write, counted from the slot of the iteration
+  // whose await waits for them (bit `ahead` of RingSlots). If the stores
+  // precede the await in the loop's body, that is the iteration of the stores,
+  // otherwise the next one. Empty if the stores write different slots.
   std::optional<int64_t> ahead;
 };
 
@@ -111,9 +114,9 @@ class BarrierPlanner {
     return std::ranges::find(around_, variable) != around_.end();
   }
 
-  // --- Asynchronous stores. ---
+  // --- Asynchronous stores to rings. ---
 
-  // Fills `flights_` for the rings of the serial loops in the block.
+  // Fills `flights_` and `awaits_` for the serial loops in the block.
   void FindFlights(const Block& block) {
     for (const Statement& statement : block) {
       if (statement.kind == Statement::Kind::kFor &&
@@ -128,8 +131,9 @@ class BarrierPlanner {
   void FindFlightsIn(NodeId variable, const Block& block, bool is_direct) {
     for (const Statement& statement : block) {
       if (statement.kind == Statement::Kind::kAwait)
-        // An await that does not run exactly once per iteration counts as two,
-        // so that the loop does not count as one with a single await.
+        // An await inside a branch or an inner loop may not run exactly once
+        // per iteration. It counts as two, so that the loop is not taken for
+        // one with a single await per iteration.
         awaits_[variable] += is_direct ? 1 : 2;
       for (const loops::Store& store : statement.stores) {
         if (!store.is_async || rings_.LoopOf(store.buffer) != variable)
@@ -152,11 +156,11 @@ class BarrierPlanner {
     }
   }
 
-  // Returns the asynchronous stores that the await makes visible to other
-  // invocations once a barrier follows. If each iteration has one await, that
-  // is one slot of the ring: the slot of the group that the await ends. An
-  // await that leaves n groups in flight ends the group of n iterations ago;
-  // earlier iterations waited for the groups before it.
+  // Returns the slots whose asynchronous stores are complete after the await,
+  // as writes that other invocations see after the next barrier. If each
+  // iteration has one await, that is one slot: the await leaves the last n
+  // groups of stores in flight, so it completes the group of n iterations ago,
+  // and earlier awaits completed the groups before it.
   Accesses Awaited(const Statement& await) const {
     Accesses accesses(nest_.buffers.size());
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
@@ -175,9 +179,9 @@ class BarrierPlanner {
     return accesses;
   }
 
-  // Notes which slots have been stored to asynchronously so far. Outside the
-  // ring's loop the slots are known by number. After the loop any slot may have
-  // been stored to.
+  // Adds the slots that the statement stores to asynchronously to `begun_`.
+  // Before the ring's loop the index gives the slot's number. After the loop it
+  // is not known, so all slots are added.
   void NoteBegun(const Statement& statement) {
     for (const loops::Store& store : statement.stores) {
       if (!store.is_async) continue;
@@ -200,8 +204,8 @@ class BarrierPlanner {
   // --- accesses ---
 
   // Returns the accesses of the statement itself, without its body.
-  // stores_first: true if only the first invocation stores, and it alone reads
-  // what it updates.
+  // stores_first: true if only the first invocation stores. Then it alone also
+  // reads the elements that the stores update.
   Accesses OwnAccesses(const Statement& statement, bool stores_first) const {
     Accesses accesses(nest_.buffers.size());
     bool behind_loads = false;
@@ -232,8 +236,8 @@ class BarrierPlanner {
     return accesses;
   }
 
-  // Adds the reads of the innermost loop's previous iteration to those of the
-  // current one, because its products may still be running.
+  // Adds to the reads of an iteration of the innermost loop those of the
+  // previous iteration, whose products of matrices may still be running.
   void ReadInNextIteration(Accesses& accesses) const {
     if (around_.empty()) return;
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
@@ -276,12 +280,12 @@ class BarrierPlanner {
     return false;
   }
 
-  // --- Placing the barriers. ---
+  // --- Planning the positions of barriers. ---
 
-  // Plans one step, which is a part of the phase without a barrier inside: an
-  // invocation loop, a store, or the evaluation of a condition. Puts a barrier
-  // before the step if it conflicts with pending accesses. number: the number
-  // of the step's statement.
+  // Handles one step of the phase: an invocation loop, a store, or the
+  // evaluation of a condition, inside of which no barrier can be. Plans a
+  // barrier before the step if its accesses conflict with the pending ones.
+  // number: the number of the step's statement.
   void Step(size_t number, const Accesses& accesses, Accesses& pending) {
     if (result_.before[number] || Conflict(pending, accesses)) {
       NoteCoherent(pending, accesses);
@@ -310,8 +314,8 @@ class BarrierPlanner {
       return;
     }
     if (statement.kind == Statement::Kind::kAwait) {
-      // An await is not checked for conflicts: the conflicts of asynchronous
-      // stores were found at the statements that began them.
+      // An await needs no barrier before it: conflicts with asynchronous stores
+      // were found at the statements that begin these stores.
       pending.Add(Awaited(statement));
       return;
     }
@@ -332,8 +336,8 @@ class BarrierPlanner {
   }
 
   // Returns nullopt if no barrier is needed before the branch or loop.
-  // Otherwise a barrier belongs there, rather than inside, and the function
-  // returns the accesses between that barrier and the next one.
+  // Otherwise the caller puts a barrier before the whole statement, and the
+  // function returns the accesses of its body up to the next barrier.
   std::optional<Accesses> AccessesToSynchronizeBefore(
       const Statement& statement, size_t number, const Accesses& pending) {
     if (statement.kind == Statement::Kind::kFor)
@@ -381,10 +385,10 @@ class BarrierPlanner {
   }
 
   // Plans the barriers in a loop. An iteration begins with the accesses that
-  // the previous one left pending. Barriers are only added, and what may be
-  // pending at the begin of an iteration only grows, so planning the body again
-  // and again ends. The first iteration is 0, so that at its begin slots have
-  // the numbers that they have before the loop.
+  // the previous one left pending. The body is planned again until these no
+  // longer change. That ends, because barriers are only added and pending
+  // accesses only grow. In iteration 0 slots have the same numbers as before
+  // the loop.
   void PlanLoop(const Statement& loop, size_t number, Accesses& pending) {
     const Accesses skipped = pending;
     around_.push_back(loop.variable);
@@ -399,9 +403,9 @@ class BarrierPlanner {
       pending = std::move(next);
     }
     around_.pop_back();
-    // The number of iterations is not known. So after the loop it is not known
-    // to which slots of the ring the last accesses were, and all slots are
-    // assumed.
+    // The number of iterations is not known, so neither is the slot that the
+    // last iteration accessed. After the loop, all slots of the ring count as
+    // accessed.
     ForEachRingOf(loop.variable, pending,
                   [](RingSlots slots, int count) -> RingSlots {
                     return slots == 0 ? 0 : AllRingSlots(count);
@@ -411,10 +415,11 @@ class BarrierPlanner {
     if (iterations.value_or(0) < 1) pending.Add(skipped);
   }
 
-  // Adds to `pending` what an iteration of the ring's loop leaves for the next
-  // one. For that it plans the loop once and drops the barriers of that plan.
-  // The real plan then puts barriers where every iteration needs them, and none
-  // that only the first iteration would need.
+  // Adds to `pending` the accesses that an iteration of the ring's loop leaves
+  // to the next one. To find them it plans the loop once, and drops the
+  // barriers of that plan. The real plan then begins like that of a later
+  // iteration: it puts barriers where every iteration needs them, and none that
+  // only the first one would need.
   void LookAhead(const Statement& loop, size_t number, Accesses& pending) {
     const Barriers known = result_;
     Accesses left = pending;
@@ -424,8 +429,8 @@ class BarrierPlanner {
     result_ = known;
   }
 
-  // Applies `change` to the slots that `accesses` has of each buffer that is a
-  // ring of the loop with this variable.
+  // Replaces the slots in `accesses` by change(slots, number of slots), for
+  // each ring buffer whose slots follow the loop with this variable.
   template <typename Change>
   void ForEachRingOf(NodeId variable, Accesses& accesses,
                      Change&& change) const {
@@ -451,10 +456,10 @@ class BarrierPlanner {
     }
   }
 
-  // --- Finding the buffers whose accesses barriers order. ---
+  // --- Finding the buffers whose accesses barriers must order. ---
 
-  // Counts the statements that touch a buffer; a statement in a loop counts as
-  // two.
+  // Counts the statements that access a buffer. A statement in a loop counts as
+  // two, because a barrier in the loop separates two of its iterations.
   struct Uses {
     int touches = 0;
     bool reads = false, writes = false, by_all = false;
@@ -513,17 +518,20 @@ class BarrierPlanner {
   const loops::LoopNest& nest_;
   const SharedMemory& memory_;
   const Rings rings_;
-  std::vector<Flight> flights_;  // for each buffer: its asynchronous stores
+  std::vector<Flight> flights_;  // for each buffer: its asynchronous stores, if
+                                 // it is a ring
   // for each buffer: true if it has asynchronous stores
   std::vector<bool> is_async_;
-  // For each buffer: the slots to which statements up to this place have stored
-  // asynchronously.
+  // For each buffer: the slots to which the statements planned so far have
+  // stored asynchronously.
   std::vector<RingSlots> begun_;
-  // for each loop: number of awaits per iteration
+  // for each serial loop: number of awaits per iteration
   std::unordered_map<NodeId, int> awaits_;
-  // true while a loop is planned only to find its accesses
+  // true while PlanLoop runs only to count barriers: inner loops are not tried
+  // then
   bool looks_ = false;
-  std::vector<NodeId> around_;  // variables of the loops around the statement
+  std::vector<NodeId> around_;  // variables of the loops around the planned
+                                // statement
   Barriers result_;
 };
 

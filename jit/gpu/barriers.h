@@ -49,15 +49,16 @@
 namespace ember::jit::gpu {
 
 struct Barriers {
-  // For each number of a statement: true if the statement has a barrier before
-  // it. All such statements are outside invocation loops.
+  // For each statement, by its number: true if a barrier is needed before it.
+  // Such a statement is never inside an invocation loop.
   std::vector<bool> before;
-  // For each buffer: true if an invocation has to see what another one stored
-  // before the last barrier or any earlier one.
+  // For each buffer: true if some invocation reads what another one stored
+  // before a barrier, so that the memory must be coherent.
   std::vector<bool> is_coherent;
-  // For each buffer: true if invocations touch the buffer both before and after
-  // a barrier, and it is stored to, or if the buffer may share memory with such
-  // a buffer. Every coherent buffer is ordered.
+  // For each buffer: true if a barrier must order its accesses. That is so if
+  // the buffer is stored to, and invocations access it both before and after a
+  // barrier, or if it may share memory with such a buffer. Every coherent
+  // buffer is ordered.
   std::vector<bool> is_ordered;
 
   size_t Count() const;  // number of barriers

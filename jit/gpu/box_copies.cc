@@ -31,8 +31,8 @@ class Finder {
   }
 
  private:
-  // Finds the store in the loops. Returns false if the loops contain anything
-  // else.
+  // Finds the only store of the copying loops. Returns false if the loops
+  // contain any other statement.
   bool FindStore(const Statement& statement) {
     if (statement.kind != Statement::Kind::kFor ||
         statement.loop != LoopKind::kInvocation) {
@@ -55,8 +55,9 @@ class Finder {
     return true;
   }
 
-  // Finds the tensor that is copied. Returns false if there is none, or if
-  // elements outside of it would not read as zeros.
+  // Finds the tensor that the store reads. Returns false if the stored value is
+  // no load, or if a padded load has a default value other than 0: boxes are
+  // padded with zeros.
   bool FindSource() {
     const tensor::Node& value = pool_[copy_.store->value];
     const bool is_pad = value.opcode == Opcode::kPad;
@@ -83,7 +84,7 @@ class Finder {
   }
 
   // True if the difference of the two indices is the same for all elements that
-  // the loop copies.
+  // the loop copies, so that both advance together.
   bool MoveTogether(NodeId a, NodeId b) const {
     auto sum = tensor::Linearize(pool_, a, /*by_ranges=*/false);
     const auto other = tensor::Linearize(pool_, b, /*by_ranges=*/false);
@@ -98,9 +99,9 @@ class Finder {
         .value_or(0);
   }
 
-  // Matches each dim of the slot, except dims of one element, with the dim of
-  // the tensor that moves with it. The last dims must match each other. Returns
-  // false if that is not possible.
+  // Matches each dim of the ring slot that has several elements with the dim of
+  // the source tensor whose index advances together with it. The last dims must
+  // match each other. Returns false if some dim has no partner.
   bool FindDims() {
     const std::span<const NodeId> to_indices(copy_.store->indices);
     const size_t rank = to_indices.size();
@@ -123,7 +124,7 @@ class Finder {
   }
 
   void FindOrder() {
-    // pairs of a dim of `to` and the dim of `from` that moves with it
+    // pairs of a dim of `to` and the dim of `from` whose index advances with it
     std::vector<std::pair<size_t, uint32_t>> moved;
     for (uint32_t d = 0; d < copy_.dims.size(); ++d) {
       copy_.order.push_back(d);
@@ -144,8 +145,10 @@ class Finder {
     for (size_t d = 1; d < rank; ++d) copy_.ring_slot_bytes *= ExtentOf(d);
     const int64_t panel_count = panels_.row_bytes / kPanelRowBytes;
     if (copy_.ring_slot_bytes % kPanelAlignment != 0) return false;
-    // Number of elements of a piece along each dim of `to`. If the slot has one
-    // panel, a piece has all rows; otherwise it has the rows of one matrix.
+    // A piece is the part of a slot that is one box; `piece`: its number of
+    // elements along each dim of `to`. If rows are one panel (kPanelRowBytes)
+    // long, a piece has all rows of the slot; otherwise it has the rows of one
+    // matrix.
     std::vector<int64_t> piece(rank, 1);
     piece[rank - 1] = kPanelRowBytes / bytes;
     int64_t rows = 1;
@@ -164,8 +167,8 @@ class Finder {
     return true;
   }
 
-  // Adds the pieces of the slot in the order of their positions: by matrix,
-  // then by panel.
+  // Adds the pieces of the slot in the order of their offsets: by matrix, then
+  // by panel.
   void AddPieces(const std::vector<int64_t>& piece, int64_t piece_bytes) {
     const size_t rank = piece.size();
     std::vector<int64_t> begin(rank, 0);

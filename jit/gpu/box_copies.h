@@ -10,13 +10,13 @@
 //     } }
 //   }
 //
-// copies the box of %a that begins at [t * 128, k * 64]. The box may bring
-// elements that the loop leaves out, and zeros for those that the source does
-// not have. The caller makes sure that nothing else stores to the slots. The
-// dims of a slot may have another order than those of the source, except for
-// the last dim, along which elements are neighbours.
+// copies the box of %a that begins at [t * 128, k * 64]. The box may contain
+// elements that a condition in the loop leaves out. Where it reaches beyond the
+// tensor, it contains zeros. The caller makes sure that nothing else stores to
+// the slots. The dims of a slot may have another order than those of the
+// source, except for the last dim, along which elements are neighbours.
 //
-// Decides, and emits nothing. Thread-safe.
+// This file only finds such copies; emitters emit them. Thread-safe.
 #ifndef EMBER_JIT_GPU_BOX_COPIES_H_
 #define EMBER_JIT_GPU_BOX_COPIES_H_
 
@@ -31,17 +31,17 @@ namespace ember::jit::gpu {
 
 struct BoxCopy : loops::CopiedBox {
   const loops::Store* store = nullptr;
-  // The variables of the invocation loop and of the loops in it. The element
-  // that is copied where all of them are 0 gives the begin of the box: the
-  // element's indices in `from`, less its indices in the slot.
+  // Variables of the invocation loop and of the loops in it. The box begins at
+  // the element for which all of them are 0. The begin is that element's
+  // indices in the tensor `from`, less its indices in the slot.
   std::vector<loops::NodeId> variables;
 };
 
-// Returns the copy that the statement does, or nothing if it is no such loop or
-// the device cannot copy the box. panels: the panels of the buffer that the
-// loop stores to. Devices require that the bytes of a row of the tensor are a
-// multiple of 16 that does not depend on the call, and that dims and box are
-// within the limits of vm/format/device_abi.h.
+// Returns the box copy that the statement is equivalent to; nothing if it is
+// not a loop of this form or the device cannot copy the box. panels: the panels
+// of the buffer that the loop stores to. Devices require that a row of the
+// tensor has a number of bytes that is a multiple of 16 and the same in all
+// calls, and that dims and box are within the limits of vm/format/device_abi.h.
 std::optional<BoxCopy> BoxCopyOf(const loops::LoopNest& nest,
                                  const loops::Statement& statement,
                                  const loops::Panels& panels);

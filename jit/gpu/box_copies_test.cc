@@ -25,7 +25,8 @@ std::optional<BoxCopy> BoxOf(const std::string& buffers,
   return BoxCopyOf(*nest, nest->phases[0].body[0], panels);
 }
 
-// Two matrices of 16 rows of 256 bytes are copied with a box for each panel.
+// Rows of 256 bytes are two panels long, and the slot has two matrices of 16
+// rows. Each panel of each matrix is a box of its own.
 TEST(BoxCopiesTest, MatricesHavePanels) {
   const auto copy = BoxOf("%x: input f16[9, 20, 20, 256]",
                           "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
@@ -46,8 +47,9 @@ TEST(BoxCopiesTest, MatricesHavePanels) {
   }
 }
 
-// The rows of the slot are images, line by line. The images are the tensor's
-// outermost dim; its second dim matches none of the slot.
+// The rows of the slot are lines of images, and the images are the tensor's
+// outermost dim. The dims of the box then have another order than those of the
+// tensor. The tensor's second dim has no partner in the slot.
 TEST(BoxCopiesTest, DimsMayHaveAnotherOrder) {
   const std::string buffers = "%x: input f16[20, 20, 20, 128]";
   const auto copy_of = [&](const std::string& line, const std::string& image) {
@@ -73,12 +75,14 @@ TEST(BoxCopiesTest, DimsMayHaveAnotherOrder) {
   const auto other = copy_of("floordiv(i, 16)", "r");
   ASSERT_TRUE(other);
   EXPECT_EQ(other->order, (std::vector<uint32_t>{0, 1, 2, 3}));
-  // A copy is no box if two dims of the tensor move with one dim of the slot.
+  // A copy is no box if the indices of two dims of the tensor advance with the
+  // same dim of the slot.
   EXPECT_FALSE(copy_of("r", "r"));
   EXPECT_FALSE(copy_of("floordiv(i, 16)", "floordiv(i, 16)"));
 }
 
-// Neighbours in the slot must be neighbours in the tensor.
+// A copy whose neighbouring elements in the slot are not neighbours in the
+// tensor is no box.
 TEST(BoxCopiesTest, TheLastDimIsTheLast) {
   EXPECT_FALSE(BoxOf("%x: input f16[20, 128, 20, 64]",
                      "invocation i < 256 { unroll r < 2 { vector v < 8 {\n"
@@ -87,8 +91,8 @@ TEST(BoxCopiesTest, TheLastDimIsTheLast) {
                      {.rows = 16, .row_bytes = 256}));
 }
 
-// Rows that are one panel long continue from line to line, so they are one box.
-// A condition leaves rows out.
+// If rows are one panel long, all lines of the slot together are one box. That
+// is so although a condition in the loop leaves out some rows.
 TEST(BoxCopiesTest, RowsOfOnePanelAreOneBox) {
   const auto nest = loops::Parse(
       "loops @t(%x: input f16[20, 20, 64], %y: output f32[1]) {\n"

@@ -33,7 +33,7 @@ using tensor::Update;
 
 namespace {
 
-// The scope of nodes that depend on loops.
+// The scope, in the expression pool, of nodes that depend on loop variables.
 constexpr int kInLoops = 1;
 
 Combining CombiningOf(Update update) {
@@ -51,8 +51,8 @@ Combining CombiningOf(Update update) {
   return Combining::kSum;
 }
 
-// Returns the bits of a value that changes nothing when it is combined with
-// others, NaNs excepted.
+// Returns the bits of the neutral element of the update: combined with it, any
+// value but a NaN stays the same.
 uint64_t NeutralBits(DType type, Update update) {
   switch (update) {
     case Update::kMultiply:
@@ -65,7 +65,8 @@ uint64_t NeutralBits(DType type, Update update) {
     case Update::kAdd:
       break;
   }
-  // The sum of 0 and -0 is 0. Floats of 8 bits need not have a -0.
+  // The neutral element of a sum of floats is -0, because adding 0 would change
+  // -0 to 0. Types of 8 bits get 0, as some have no -0.
   const int64_t bytes = DTypeByteSize(type);
   return IsFloat(type) && bytes > 1 ? uint64_t{1} << (8 * bytes - 1)
                                     : tensor::ZeroBits(type);
@@ -114,9 +115,9 @@ class Combiner {
     block = std::move(result);
   }
 
-  // Adds the statements that replace the loop to `result`. They read all values
-  // before they update an element, because the values may be in the memory of
-  // that element.
+  // Appends to `result` the statements that replace the loop. They load the
+  // values of all stores before they update an element, because a value may be
+  // loaded from an element that is updated.
   void Replace(const Statement& loop, Block& result) {
     std::vector<Store> of_subgroups, of_halves;
     for (const Store& store : loop.body[0].stores) {
@@ -134,8 +135,9 @@ class Combiner {
     if (!first.body.empty()) AddStep(std::move(first), result);
   }
 
-  // Adds a step. If the nest has its barriers already, no later pass adds any.
-  // So a barrier is added before the step here.
+  // Adds a statement that other invocations depend on. If the nest already has
+  // barriers, the later pass that inserts barriers leaves it alone, so this
+  // adds a barrier before the statement.
   void AddStep(Statement step, Block& result) const {
     if (has_barriers_) {
       Statement barrier;
@@ -165,14 +167,15 @@ class Combiner {
     auto half =
         static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(values))) / 2;
     for (; half > 1; half /= 2) {
-      // If the number of values is not a power of two, not all of them have a
-      // partner in the first step.
+      // In the first step only `values - half` elements have a partner, if the
+      // number of values is not a power of two.
       const NodeId own = Variable("half", std::min(half, values - half));
       AddStep(LoopOf(LoopKind::kInvocation, own,
                      {HalfOf(stores, parts, own, Sum(own, half))}),
               result);
     }
-    // The first invocation combines the last two values.
+    // The last step, which combines two values, is done by the first
+    // invocation, together with the update of the element.
     const NodeId zero = nest_.pool.Integer(0);
     if (values > 1)
       first.push_back(HalfOf(stores, parts, zero, nest_.pool.Integer(1)));
@@ -180,7 +183,8 @@ class Combiner {
       AddUpdate(stores[i], Load(parts[i], {&zero, 1}), first);
   }
 
-  // Returns a statement that combines two elements of the parts of each store.
+  // Returns a statement that, for each store, combines element `other` of its
+  // buffer of partial results into element `own`.
   Statement HalfOf(const std::vector<Store>& stores,
                    const std::vector<uint32_t>& parts, NodeId own,
                    NodeId other) {
@@ -201,9 +205,9 @@ class Combiner {
     const int64_t values =
         *nest_.pool.IntegerConstant(loops::ExtentOf(nest_.pool, variable));
     const int64_t size = device_.subgroup_size;
-    // Only whole subgroups can combine values. If the device does not ensure
-    // that consecutive invocations form whole subgroups, all invocations take
-    // part.
+    // A subgroup can combine values only if all of its invocations take part.
+    // If consecutive invocations need not form whole subgroups on this device,
+    // all invocations of the workgroup take part.
     const int64_t all =
         device_.has_whole_subgroups ? RoundUp(values, size) : invocations_;
     const int64_t subgroups = DivideRoundingUp(all, size);
@@ -233,9 +237,9 @@ class Combiner {
     AddStep(std::move(loop), result);
   }
 
-  // Returns statements that set registers to the values of the stores, for the
-  // values that the variable has, and to neutral values beyond. Changes the
-  // stores so that they store the registers.
+  // Returns statements that set a register per store to the invocation's value,
+  // or to the neutral element in invocations beyond the loop's extent. Changes
+  // the stores so that they store the registers.
   Block OwnValues(NodeId variable, NodeId own, std::vector<Store>& stores) {
     Block block;
     Statement inside;
@@ -261,8 +265,8 @@ class Combiner {
     return block;
   }
 
-  // Adds statements that combine the parts of subgroups, and update the store's
-  // element.
+  // Adds statements that combine the partial results of all subgroups, and
+  // update the store's element with the total.
   void AddTotal(const Store& store, uint32_t parts, int64_t subgroups,
                 size_t ordinal, Block& first) {
     const DType type = nest_.buffers[store.buffer].type;
@@ -299,7 +303,7 @@ class Combiner {
     return nest_.pool.Intern(Opcode::kAdd, DType::kI64, operands, 0, kInLoops);
   }
 
-  // Returns the expression with another variable.
+  // Returns the expression with the variable replaced by `other`.
   NodeId Replaced(NodeId root, NodeId variable, NodeId other) {
     std::unordered_map<NodeId, NodeId> replaced = {{variable, other}};
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
@@ -316,8 +320,8 @@ class Combiner {
     return replaced.at(root);
   }
 
-  // Returns a variable. Loops of different extents share its name, because none
-  // of them is within another one.
+  // Returns a loop variable of this name and extent. Variables of different
+  // extents may have one name, because their loops are never nested.
   NodeId Variable(const std::string& name, int64_t extent) {
     const auto [known, is_new] =
         variables_.emplace(name, nest_.variables.size());
@@ -337,8 +341,9 @@ class Combiner {
            std::ranges::find(nest_.parameters, name) != nest_.parameters.end();
   }
 
-  // Returns memory of the workgroup for the parts of the store. ordinal: the
-  // store's number in its statement. Other statements use the same memory.
+  // Returns the workgroup buffer for the partial results of the store. ordinal:
+  // position of the store in its statement. Stores with the same ordinal in
+  // other statements use the same buffer.
   uint32_t Parts(const Store& store, int64_t count, size_t ordinal) {
     const uint32_t buffer =
         BufferOf("parts", nest_.buffers[store.buffer].type, MemoryScope::kTask,
@@ -373,7 +378,7 @@ class Combiner {
   loops::LoopNest& nest_;
   const bool has_barriers_;
   int64_t invocations_ = 0;  // invocations of the phase
-  // Numbers of variables and buffers that the pass has made.
+  // Numbers of the variables and buffers that this pass has added.
   std::map<std::string, uint64_t> variables_;
   std::map<std::tuple<std::string, DType, std::vector<NodeId>, size_t>,
            uint32_t>

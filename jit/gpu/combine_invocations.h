@@ -29,8 +29,8 @@
 
 namespace ember::jit::gpu {
 
-// Replaces all combining loops of a nest whose buffers are not placed yet.
-// Never fails.
+// Replaces all loops in which invocations update the same element, in a nest
+// whose buffers are not placed yet. Never fails.
 Status CombineInvocations(const DeviceTraits& device, loops::LoopNest& nest);
 
 }  // namespace ember::jit::gpu

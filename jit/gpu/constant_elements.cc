@@ -5,8 +5,8 @@
 namespace ember::jit::gpu {
 namespace {
 
-// Largest number of elements of an array; a larger one counts as one whose size
-// is not known.
+// Largest number of elements that is returned. A larger buffer fits no
+// workgroup, so its size counts as not constant.
 constexpr int64_t kLargestArray = int64_t{1} << 20;
 
 }  // namespace

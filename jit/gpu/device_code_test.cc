@@ -8,8 +8,8 @@
 namespace ember::jit::gpu {
 namespace {
 
-// The code holds prologue and phases in sequence, each with all that a launch
-// needs.
+// The converted code lists the phases of the prologue and of the nest in order,
+// each with all fields that a launch needs.
 TEST(DeviceCodeTest, PhasesHaveWhatEmittersSay) {
   DeviceCode code;
   code.format = "ptx";

@@ -32,7 +32,8 @@ struct DevicePass {
 };
 
 inline constexpr DevicePass kDevicePasses[] = {
-    // The buffers that it makes are placed with the others.
+    // combine-invocations comes before place-buffers, because the buffers that
+    // it adds must be placed, too.
     {"combine-invocations",
      "writes in steps how invocations combine values where all of them update "
      "one element",
@@ -41,19 +42,22 @@ inline constexpr DevicePass kDevicePasses[] = {
      "chooses the number of invocations of each phase, and where its buffers "
      "are",
      PlaceBuffers},
-    // Barriers depend on what only one invocation reads.
+    // guard-stores comes before insert-barriers, because barriers depend on
+    // which statements only one invocation runs.
     {"guard-stores",
      "says which statements only the first invocation of a task runs",
      GuardStores},
     {"specialise-warps",
      "marks rings, copies of boxes, and what the producer of a phase executes",
      SpecialiseWarps},
-    // The bytes that buffers share decide which barriers are needed, and a
-    // producer takes no part in them.
+    // insert-barriers comes after the passes that decide which buffers share
+    // bytes and what a producer executes: both change which barriers are
+    // needed.
     {"insert-barriers",
      "inserts the barriers that invocations of a workgroup need",
      InsertBarriers},
-    // Barriers are planned for copies that may be asynchronous or not.
+    // asynchronous-copies comes last of these: planned barriers are right
+    // whether a copy is asynchronous or not.
     {"asynchronous-copies",
      "makes ordinary stores of the asynchronous ones that the device does not "
      "copy asynchronously",

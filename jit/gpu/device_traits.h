@@ -18,23 +18,26 @@
 namespace ember::jit::gpu {
 
 struct DeviceTraits {
-  // bytes of memory per workgroup; Vulkan guarantees at least this
+  // bytes of shared memory per workgroup; the default is what every Vulkan
+  // device has
   int64_t shared_bytes = 16 << 10;
-  // largest number of invocations per workgroup, also along x
+  // largest number of invocations per workgroup, in all and along x
   int64_t invocations = 128;
-  // Largest number of iterations of all loops of an invocation together.
+  // Largest number of loop iterations that one invocation may run in a phase,
+  // in all its loops together.
   int64_t iterations = INT64_MAX;
-  // True if a subgroup can compute sums, minima and so on of its invocations'
-  // values: for 32-bit integers and f32, or for any type.
+  // True if an instruction can combine the values of a subgroup's invocations
+  // to a sum, a minimum and so on. `subgroup_arithmetic`: for 32-bit integers
+  // and f32. `combines_any_type`: for any type.
   bool subgroup_arithmetic = false;
   bool combines_any_type = false;
   int64_t subgroup_size = 1;
   // True if a workgroup whose invocations wait for each other at barriers must
   // consist of whole subgroups.
   bool has_whole_subgroups = false;
-  // True if elements in the workgroup's memory have the same form as in the
-  // device's memory, where each buffer begins at a multiple of
-  // shared_alignment. If false, each element takes a whole word, as in a
+  // `keeps_elements`: true if elements have the same size in the workgroup's
+  // memory as in the device's. Each buffer then begins at a multiple of
+  // `shared_alignment`. If false, an element takes a whole word, as in a
   // register, or several elements are packed into a word.
   bool keeps_elements = false;
   int64_t shared_alignment = 1;
@@ -52,12 +55,13 @@ struct DeviceTraits {
   // True if the device has dot products of four bytes in a word, and
   // marks_vectors is set.
   bool byte_dots = false;
-  // True if fused multiply-adds of f32 round twice, and code rounds once where
-  // the nest says so (jit/gpu/mark_short_sums.h).
+  // True if fused multiply-adds of f32 may round twice, unless the nest marks
+  // them as rounding once (jit/gpu/mark_short_sums.h).
   bool rounds_short_sums = false;
   int64_t processors = 0;  // number of processors; 0: not known
-  // The matrix products that subgroups of the device can do, in the device's
-  // order; uses_matrices: true if code may use any of them.
+  // `matrices`: the types of matrix products that subgroups of the device can
+  // compute, in the device's order. `uses_matrices`: true if kernels may use
+  // them.
   std::vector<loops::MatrixType> matrices;
   bool uses_matrices = false;
 

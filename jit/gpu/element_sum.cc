@@ -14,8 +14,8 @@ LinearSum ElementSum(tensor::ExpressionPool& pool,
                      std::span<const NodeId> extents,
                      std::span<const NodeId> indices) {
   LinearSum sum;
-  // The number of elements from one index of the dim to the next is `constant`
-  // times `open`.
+  // The distance, in elements, between neighbours along the dim is `constant`
+  // times `open`, the product of the extents that are not constant.
   int64_t constant = 1;
   std::optional<NodeId> open;
   const auto times = [&](NodeId a, NodeId b) {

@@ -39,8 +39,8 @@ class Guard {
     return nest_.buffers[store.buffer].scope == loops::MemoryScope::kRegister;
   }
 
-  // True if the statement stores only to memory, and contains nothing that
-  // other invocations must take part in.
+  // True if the first invocation alone may run the statement: it stores only to
+  // memory, and contains nothing that other invocations must take part in.
   bool IsOfFirst(const Statement& statement) const {
     switch (statement.kind) {
       case Statement::Kind::kStore:
@@ -65,7 +65,8 @@ class Guard {
     return false;
   }
 
-  // Adds the statement to the guard at the end of the block, or to a new one.
+  // Adds the statement to the guarded statement (kFirst) at the end of the
+  // block, or to a new one.
   static void AddToFirst(Statement&& statement, Block& block) {
     if (block.empty() || block.back().kind != Statement::Kind::kFirst)
       block.emplace_back().kind = Statement::Kind::kFirst;

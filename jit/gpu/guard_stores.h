@@ -1,7 +1,7 @@
 // Says in the nest which statements only the first invocation of a task runs:
-// those outside of loops over invocations that store to memory, which all
-// invocations share. Neighbours get one guard, and what is stored is computed
-// under it.
+// stores to memory outside of loops over invocations, because all invocations
+// share that memory. Neighbouring statements get one guard (`first`), and the
+// stored values are computed under it.
 //
 //   EMBER_RETURN_IF_ERROR(GuardStores(device, nest));
 //

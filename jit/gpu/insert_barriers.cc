@@ -54,7 +54,7 @@ class BarrierWriter {
 
  private:
   const Barriers& barriers_;
-  size_t number_ = 0;  // the number of the next statement
+  size_t number_ = 0;  // number of the next statement, in the order of the text
 };
 
 void ClearProductsInFlight(Block& block) {
@@ -64,8 +64,8 @@ void ClearProductsInFlight(Block& block) {
   }
 }
 
-// Marks the asynchronous copies and the awaits of the block as those of a
-// producer, so that barriers do not wait for them.
+// Marks the asynchronous copies and awaits of the block as a producer's, so
+// that no barrier is planned that only waits for copies.
 void LeaveCopiesToProducer(Block& block) {
   for (Statement& statement : block) {
     statement.of_producer = loops::IsInvocationLoop(statement)
@@ -75,9 +75,9 @@ void LeaveCopiesToProducer(Block& block) {
   }
 }
 
-// Returns the barriers of the phase. Lets products stay in flight in the next
-// iteration where that takes no more barriers, and marks them. A phase with
-// rings keeps its marks.
+// Returns the barriers that the phase needs. Products stay in flight in the
+// next iteration where that takes no more barriers, and are marked. In a phase
+// with rings specialise-warps has set these marks, so they stay.
 Barriers PlanPhase(const loops::LoopNest& nest, const DeviceTraits& device,
                    const SharedMemory& memory, loops::Phase& phase) {
   if (!phase.workgroup.rings.empty())
@@ -94,8 +94,8 @@ Barriers PlanPhase(const loops::LoopNest& nest, const DeviceTraits& device,
   return barriers;
 }
 
-// Orders the phase: completes its workgroup, and inserts its barriers if it is
-// to have new ones.
+// Records in the phase's workgroup which memory is coherent or ordered. If
+// `inserts` is true, also inserts the barriers.
 void OrderPhase(const loops::LoopNest& nest, const DeviceTraits& device,
                 bool inserts, loops::Phase& phase) {
   Workgroup& workgroup = phase.workgroup;
@@ -112,7 +112,8 @@ void OrderPhase(const loops::LoopNest& nest, const DeviceTraits& device,
   if (!inserts) return;
   BarrierWriter(barriers).Write(phase.body);
   MarkOrderingBarriers(memory.has_panels, phase.body);
-  // In a persistent kernel the next task uses the workgroup's memory again.
+  // In a persistent kernel the workgroup's next task reuses its memory, so a
+  // barrier ends the task.
   const bool has_next_task =
       workgroup.has_producer && workgroup.most_workgroups != 0;
   if (has_next_task && barriers.Count() > 0) phase.body.push_back(Barrier());

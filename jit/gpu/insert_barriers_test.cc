@@ -38,7 +38,8 @@ constexpr char kBoxes[] =
 struct Kind {
   const char* name;
   const char* target;
-  const char* dispatch;  // a dispatch, or a nest
+  const char* dispatch;  // text of a dispatch, which gets the default schedule,
+                         // or of a nest
 };
 
 constexpr char kSoftmax[] = R"(
@@ -104,7 +105,8 @@ constexpr char kAttention[] = R"(
     %y[h, i, d] = %z[h, i, d]
   })";
 
-// A nest whose slices of both factors one warp copies as boxes.
+// A nest in which the producer warp copies slices of both factors of a product
+// as boxes.
 constexpr char kRing[] =
     R"(loops @t(%a: input f16[64, 512], %b: input f16[512, 128], %y: output f32[64, 128]) {
   task %as: f16[4, 64, 64]
@@ -168,8 +170,8 @@ constexpr Kind kKinds[] = {
     {"attention, asynchronous copies", kCuda, kAttention},
 };
 
-// Kernels that wait for copies: by invocations, or of boxes by a warp of its
-// own.
+// Kernels that wait for copies. In the first three each invocation awaits its
+// own copies. In the last one, consumers wait for the boxes of a producer warp.
 constexpr Kind kWithWaits[] = {
     {"tiles of a product, asynchronous copies", kCuda, kProduct},
     {"double buffer of matrices, asynchronous copies", kCuda, kManySteps},
@@ -213,12 +215,13 @@ Status Evaluate(const loops::LoopNest& nest) {
   return Evaluate(nest, buffers);
 }
 
-// Barriers or waits that were removed, one at a time.
+// Counts the barriers or waits that a test removed, one at a time.
 struct Outcome {
   size_t removed = 0;
-  // The evaluator found a race or a wrong order of steps, or the results are
-  // others. It finds no race where each invocation accesses only elements that
-  // it stored itself: the planner does not distinguish elements.
+  // Number of removals that the test noticed: the evaluator found a race or a
+  // wrong order of steps, or results changed. A removal is not noticed where
+  // each invocation accesses only elements that it stored itself: the barrier
+  // is planned per buffer, not per element.
   size_t caught = 0;
 
   void Add(const Outcome& other) {
@@ -306,7 +309,7 @@ TEST(InsertBarriers, NoWaitIsLeftOut) {
   EXPECT_LE(4 * (all.removed - all.caught), all.removed);
 }
 
-// A nest that has barriers stays as it is.
+// A second run of the pass changes nothing, because the nest has barriers.
 TEST(InsertBarriers, OnlyOnce) {
   const auto plain = NestOf(kKinds[0]);
   ASSERT_TRUE(plain.ok()) << plain.status().ToString();

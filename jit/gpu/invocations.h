@@ -13,8 +13,8 @@
 
 namespace ember::jit::gpu {
 
-// True if any phase has a subgroup loop. Vulkan requires of all entry points of
-// a module with matrices what it requires of one.
+// True if any phase has a subgroup loop. Then all phases of the module need
+// whole subgroups, as Vulkan's rules for matrices apply to all entry points.
 bool HasSubgroupLoop(const loops::LoopNest& nest);
 
 // Returns the number of invocations of the phase's largest loop over

@@ -17,8 +17,8 @@
 
 namespace ember::jit::gpu {
 
-// Limits on extents and elements that the code relies on, and the layout of the
-// record in which the code reports a failed check.
+// Limits on extents and numbers of elements that generated code relies on.
+// CheckRecord is the layout in which code reports a failed check.
 inline constexpr int64_t kMaxExtent = vm::kMaxDeviceExtent;
 inline constexpr int64_t kMaxElements = vm::kMaxDeviceElements;
 using vm::CheckRecord;
@@ -26,7 +26,8 @@ using vm::CheckRecord;
 // The code of one phase, which is one entry point.
 struct PhaseCode {
   std::string entry_point;
-  // A buffer of the nest in device memory.
+  // A buffer of the nest in the device's memory that is bound to the entry
+  // point.
   struct Binding {
     uint32_t buffer = 0;
     // True for a kTask buffer that does not fit in the workgroup's memory. The
@@ -60,8 +61,8 @@ struct PhaseCode {
   int64_t register_bytes = 0;
   int64_t barriers = 0;
   int64_t loads = 0;  // number of loads from memory, including the workgroup's
-  // number of multiply-add operations: of updates by a product, or by a sum of
-  // four products
+  // number of multiply-add operations: updates by a product, or by a dot
+  // product of four bytes
   int64_t multiply_adds = 0;
   // Returns the figures as text: "phase0: 128 invocations, 8192 B shared, 256 B
   // of registers, …"

@@ -20,10 +20,11 @@ bool IsLoadOf(const tensor::Node& node, uint32_t buffer) {
          node.buffer == buffer;
 }
 
-// Says if statements store to a buffer and if they load from it.
+// The kinds of accesses that statements have to one buffer.
 struct Touch {
   bool stores = false;
-  bool loads = false;  // true if they load from it, or update it
+  bool loads = false;  // true if the statement loads from the buffer, or
+                       // updates it
   void Add(const Touch& other) {
     stores |= other.stores;
     loads |= other.loads;
@@ -62,8 +63,9 @@ void CollectTouched(const LoopNest& nest, const Statement& statement,
 }
 
 // Checks that every iteration of a loop stores to the same elements of a
-// buffer. With `loads`, every iteration must also load the same elements, and
-// no selection (kSelect) may use a loaded value in one iteration only.
+// buffer. If `loads` is true, every iteration must also load the same elements,
+// and the condition of each selection (kSelect) of a loaded value must be the
+// same in all iterations.
 class SameInEachIteration {
  public:
   SameInEachIteration(const LoopNest& nest, NodeId variable, uint32_t buffer,
@@ -98,7 +100,8 @@ class SameInEachIteration {
     return touch.stores || (loads_ && touch.loads);
   }
 
-  // True if the value depends neither on the iteration nor on memory.
+  // True if the expression has the same value in each iteration, because it
+  // contains neither the loop's variable nor a load.
   bool IsSame(NodeId value) const {
     for (NodeId id : loops::NodesUnder(nest_.pool, std::array{value})) {
       const Opcode opcode = nest_.pool[id].opcode;
@@ -108,9 +111,9 @@ class SameInEachIteration {
     return true;
   }
 
-  // True if all loads and selections of the statement are the same in each
-  // iteration. A selection may use a loaded value in one iteration and leave it
-  // out in another.
+  // True if the statement loads the same elements of the buffer in each
+  // iteration. The condition of a selection must not depend on the iteration
+  // either: otherwise a loaded value might be used in some iterations only.
   bool HaveSameLoads(const Statement& statement) const {
     const std::vector<NodeId> nodes =
         loops::NodesUnder(nest_.pool, loops::RootsOf(nest_.pool, statement));
@@ -134,12 +137,12 @@ class SameInEachIteration {
 
 // True if no iteration of a loop reads what an earlier one has stored to a
 // buffer that nothing outside the loop touches. There are two proofs. One: all
-// iterations store to and load from the same elements. The first iteration
-// finds none of them stored, so it must store each before it loads it, and so
-// do the others. Two: all stores to the buffer are in one statement, the first
-// that touches it, and go to the same elements in each iteration. Loads after
-// that statement then read elements of this iteration, or ones that were never
-// stored.
+// iterations store to and load from the same elements. No element is stored
+// before the first iteration, so that iteration must store each element before
+// it loads it, and the others do the same. Two: all stores to the buffer are in
+// one statement, the first that touches it, and go to the same elements in each
+// iteration. Loads after that statement then read elements of this iteration,
+// or ones that were never stored.
 bool LeavesNothing(const LoopNest& nest, const Statement& loop,
                    uint32_t buffer) {
   Touch first;
@@ -223,7 +226,9 @@ bool Lifetimes::MayOverlap(size_t a, size_t b) const {
 bool Lifetimes::HaveBarriersBetween(size_t a, size_t b) const {
   bool are_apart = false;
   const size_t levels = CommonLevels(a, b, are_apart);
-  if (levels < 2) return true;  // the two buffers are in no common loop
+  if (levels < 2)
+    return true;  // the two buffers are in no common loop, so
+                  // sharing bytes needs no barrier in a loop
   const Block& body = *bodies_[a][levels - 1];
   const Interval& of_a = intervals_[a][levels - 1];
   const Interval& of_b = intervals_[b][levels - 1];

@@ -13,8 +13,9 @@
 //     invocation i < 64 { %next[i] = %power[i] * %total[i] }
 //   }
 //
-// %score and %next are not in use together either: no iteration needs %score of
-// an earlier one, since each iteration stores all that it reads of it.
+// %score and %next are not in use together either: each iteration stores all
+// elements of %score that it reads, so none is needed from an earlier
+// iteration.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_LIFETIMES_H_
@@ -30,8 +31,7 @@ namespace ember::jit::gpu {
 
 class Lifetimes {
  public:
-  // Computes the lifetimes of the nest's buffers that hold what a task
-  // computes.
+  // Computes the lifetimes of all buffers of the nest in the memory of a task.
   Lifetimes(const loops::LoopNest& nest, const loops::Block& body);
 
   // True if the two buffers may be in use at the same time; false if one of
@@ -44,7 +44,8 @@ class Lifetimes {
   bool HaveBarriersBetween(size_t a, size_t b) const;
 
  private:
-  // A range of statements of a body, from `begin` to the one before `end`.
+  // The statements of a body during which a buffer is in use: from `begin` to
+  // the one before `end`.
   struct Interval {
     size_t begin = SIZE_MAX;
     size_t end = 0;
@@ -54,16 +55,18 @@ class Lifetimes {
   void Find(const loops::LoopNest& nest, const loops::Block& body,
             const std::vector<uint32_t>& buffers, size_t level);
 
-  // Returns the number of levels, from the outermost, at which the intervals of
-  // both buffers are in the same body. Sets `are_apart` to true if the two
-  // intervals at the last of these levels do not overlap.
+  // Returns at how many levels of loops, from the outermost, both buffers have
+  // an interval in the same body. Sets `are_apart` to true if their intervals
+  // at the last of these levels do not overlap.
   size_t CommonLevels(size_t a, size_t b, bool& are_apart) const;
 
-  // For each buffer, from the outermost level: its interval in the phase's
-  // body. If that interval is a single loop, and the loop leaves nothing for
-  // its next iteration, the interval in that loop's body follows; and so on.
+  // For each buffer: its intervals by level of loops. The first interval is in
+  // the phase's body. If it is a single loop, and no iteration of that loop
+  // reads what an earlier one stored to the buffer, the next interval is in
+  // that loop's body; and so on.
   std::vector<std::vector<Interval>> intervals_;
-  // for each buffer and level: the body that the interval is in
+  // for each buffer and level: the body of statements that the interval refers
+  // to
   std::vector<std::vector<const loops::Block*>> bodies_;
 };
 

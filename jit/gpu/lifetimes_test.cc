@@ -59,9 +59,9 @@ TEST(LifetimesTest, InTheIterationsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // A select on the iteration's number reads %a after %a's only store. It reads
-  // nothing of an earlier iteration, so the two buffers are not in use at the
-  // same time.
+  // %a is read only after %a's only store of the iteration, but only if k < 2.
+  // No iteration reads what an earlier one stored, so %a and %b are not in use
+  // at the same time.
   EXPECT_FALSE(MayOverlap(R"(
     for k < 4 {
       invocation i < 64 { %a[i] = %x[i] }
@@ -70,7 +70,8 @@ TEST(LifetimesTest, InTheIterationsOfALoop) {
       invocation i < 64 { %y[i] += %b[63 - i] }
     }
 )"));
-  // The same holds if the buffers are used in the inner one of two loops.
+  // The loop over k, which contains all uses of %a and %b, is inside a second
+  // loop. The two buffers are still not in use at the same time.
   EXPECT_FALSE(MayOverlap(R"(
     for j < 2 {
       for k < 4 {
@@ -152,7 +153,8 @@ TEST(LifetimesTest, WhatIsLeftForTheNextIteration) {
 )"));
 }
 
-// Each iteration of the loop around fills and empties a ring.
+// In each iteration of the loop over j a ring buffer is filled, and read until
+// it is no longer needed. So it is not in use at the same time as %b.
 TEST(LifetimesTest, RingsInALoop) {
   const auto nest = loops::Parse(R"(
 loops @t(%x: input f32[64], %y: output f32[64]) {
@@ -176,8 +178,8 @@ loops @t(%x: input f32[64], %y: output f32[64]) {
   EXPECT_FALSE(Lifetimes(*nest, nest->phases[0].body).MayOverlap(2, 3));
 }
 
-// Returns the body of a nest whose loop has barriers before the statements with
-// these numbers.
+// Returns the body of a nest: a loop over five statements, with barriers before
+// the statements whose numbers are given.
 std::string LoopWithBarriers(const std::set<int>& barriers) {
   constexpr std::string_view kStatements[] = {
       "%a[i] = %x[i]", "%y[i] += %a[63 - i]", "%y[i] += %x[i]", "%b[i] = %x[i]",
@@ -214,13 +216,14 @@ TEST(LifetimesTest, BarriersBetweenUses) {
   };
   EXPECT_TRUE(have({2, 0}, "a", "b"));
   EXPECT_TRUE(have({3, 0}, "a", "b"));
-  // No barrier is between the last use of the one buffer and the first use of
-  // the other in the next iteration.
+  // The barriers 2 and 3 are both between %a and %b. None is between the last
+  // use of %b and the first use of %a in the next iteration.
   EXPECT_FALSE(have({2, 3}, "a", "b"));
   // There is no barrier between the use of %a and that of %b in an iteration:
   // the one before the statement that reads %a comes too early.
   EXPECT_FALSE(have({1, 4, 0}, "a", "b"));
-  // If the two buffers are not in a common loop, no barriers are needed.
+  // %a and %c are not used in a common loop, so no barrier between their uses
+  // is needed.
   EXPECT_TRUE(have({}, "a", "c"));
 }
 

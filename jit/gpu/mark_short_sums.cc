@@ -42,7 +42,8 @@ class Marker {
            nest_.pool[store.value].opcode == tensor::Opcode::kMultiply;
   }
 
-  // True if the surrounding loops update one element at most kShortSum times.
+  // True if the surrounding loops update the same element at most kShortSum
+  // times.
   bool IsShortSum(const loops::Store& store) const {
     int64_t terms = 1;
     for (const NodeId variable : loops_) {

@@ -33,10 +33,11 @@ using tensor::Opcode;
 
 namespace {
 
-// Largest number of bytes that one access moves on all devices.
+// Largest number of bytes that one load or store may move on every device.
 constexpr uint32_t kVectorBytes = 16;
 constexpr uint32_t kBytesOfWord = 4;
-// Number of elements of a vector of ElementForm::kVectors and kWords.
+// Number of elements that a vector in the workgroup's memory has, for buffers
+// of ElementForm::kVectors or kWords.
 constexpr uint32_t kSharedWidth = 4;
 
 class Marker {
@@ -104,7 +105,8 @@ class Marker {
           lanes_ = loop.variable;
         break;
       case LoopKind::kMatrix:
-        return;  // Instructions of the device access whole matrices.
+        return;  // Matrix loops stay as they are: the device's instructions
+                 // access whole matrices.
     }
     if (is_known) known_.push_back(loop.variable);
     Visit(loop.body);
@@ -114,7 +116,7 @@ class Marker {
 
   // --- loads
 
-  // Returns the expression with a mark at each load.
+  // Returns the expression with each load marked by the width of its vector.
   NodeId Rewrite(NodeId root) {
     std::unordered_map<NodeId, NodeId> rewritten;
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
@@ -148,9 +150,10 @@ class Marker {
     const auto access = Find(load.buffer, indices);
     if (!access) return 0;
     if (load.opcode == Opcode::kLoad) return access->width;
-    // If no tested index moves with the vector's variable, all elements of the
-    // vector are inside, or none is. A load outside is one of the buffer's
-    // first vector instead.
+    // A padded load is made a vector only if all elements of the vector are in
+    // bounds, or none is: no index that needs a test may depend on the vector's
+    // variable. A vector out of bounds is replaced by the first vector of the
+    // buffer.
     const std::vector<NodeId>& extents = nest_.buffers[load.buffer].extents;
     for (size_t dim = 0; dim < rank; ++dim) {
       if (nest_.pool.IntegerConstant(extents[dim]).value_or(0) <= 0) return 0;
@@ -161,8 +164,8 @@ class Marker {
     return access->width;
   }
 
-  // True if code must test that the index is in bounds. Code of unrolled loops
-  // has no tests of constants.
+  // True if code must test that the index is in bounds. In unrolled loops, an
+  // index of constants and loop variables needs no test.
   bool IsTested(NodeId index, NodeId extent) const {
     const tensor::Interval inside = facts_.RangeOf(index);
     if (inside.low >= 0 && inside.high < facts_.RangeOf(extent).low)
@@ -176,7 +179,8 @@ class Marker {
         });
   }
 
-  // Returns the vector that contains the element, if the buffer has vectors.
+  // Returns the vector by which the element can be accessed; nothing if the
+  // buffer has no vectors, or if the element's alignment is not proved.
   std::optional<VectorAccess> Find(uint32_t buffer,
                                    std::span<const NodeId> indices) {
     const VectorLimits limits = LimitsOf(buffer);
@@ -194,8 +198,9 @@ class Marker {
     return std::ranges::find(known_, variable) != known_.end();
   }
 
-  // Returns the limits of the buffer's vectors. A vector exists as a whole if
-  // one of its elements does: buffers must end at a multiple of the vector.
+  // Returns the widths that the buffer's vectors may have. The buffer must end
+  // at a multiple of the width, because loading a vector reads all of its
+  // elements.
   VectorLimits LimitsOf(uint32_t number) const {
     const loops::BufferStorage& storage = workgroup_.storage[number];
     const loops::Buffer& buffer = nest_.buffers[number];
@@ -216,13 +221,14 @@ class Marker {
 
   // --- dot loops
 
-  // Marks the factors of a dot loop as words that the device multiplies.
-  // Returns false, and marks nothing, if it cannot do so.
+  // Marks both factors of a dot loop as words of four bytes, which the device
+  // multiplies. Returns false, without a mark, if a factor is no such word or
+  // the device has no dot products.
   bool MarkDot(Statement& loop) {
     if (!device_.byte_dots) return false;
     const StatusOr<loops::DotProduct> dot = loops::DotProductOf(nest_, loop);
-    // Devices have no dot products of pairs of 16 bits, so only those of four
-    // bytes remain.
+    // Devices have dot products of four bytes only, not of pairs of 16-bit
+    // numbers.
     if (!dot.ok() || dot->count != 4 || dot->is_unpacked()) return false;
     known_.push_back(loop.variable);
     const uint32_t a = WidthOfWords(nest_.pool[dot->a.load], loop.variable);
@@ -237,8 +243,8 @@ class Marker {
     return are_words;
   }
 
-  // Returns the number of elements of the vector of words that contains the
-  // word of a factor; 0 if it is not proved that the factor is a word.
+  // Returns the width, in bytes, of the vector of words that contains the word
+  // of a factor; 0 if the factor is not provably a word.
   uint32_t WidthOfWords(const Node& load, NodeId variable) {
     const VectorLimits limits = LimitsOf(load.buffer);
     const loops::BufferStorage& storage = workgroup_.storage[load.buffer];
@@ -264,8 +270,8 @@ class Marker {
 
   // --- stores
 
-  // Lanes are stored as vectors only if these are aligned and the lanes fill
-  // them.
+  // Returns the width of the vector that the lanes store; 0 if the lanes'
+  // elements are not an aligned vector that the lanes fill.
   uint32_t WidthOfStore(const loops::Store& store) {
     if (!lanes_ || store.update != tensor::Update::kAssign) return 0;
     const auto access = Find(store.buffer, store.indices);
@@ -278,10 +284,11 @@ class Marker {
   const loops::Workgroup& workgroup_;
   loops::LoopNest& nest_;
   loops::Facts facts_;
-  std::vector<NodeId> known_;  // variables of loops that are written out
-  // Widths of the loads of a dot loop's factors.
+  std::vector<NodeId> known_;  // variables of the surrounding loops whose code
+                               // is written out
+  // Number of elements that each load of a dot loop's factors moves at once.
   std::unordered_map<NodeId, uint32_t> factors_;
-  std::optional<NodeId> lanes_;  // variable of the vector loop
+  std::optional<NodeId> lanes_;  // variable of the surrounding vector loop
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ class Marker {
   void Run(Block& body) { Follow(body, {}); }
 
  private:
-  // The state of memory after the statements of a path.
+  // The state of stores to panels after the statements of a path through the
+  // phase.
   struct Path {
     // True if panels were stored to, and no fence has followed yet.
     bool is_dirty = false;
@@ -38,8 +39,9 @@ class Marker {
     if (statement.box != nullptr) return;
     for (const loops::Store& store : statement.stores) {
       if (!has_panels_[store.buffer]) continue;
-      // An asynchronous store may also be executed as an ordinary one.
-      // Statements that read its element come after an await.
+      // An asynchronous store to panels makes the path dirty only at its await.
+      // A device may execute it as an ordinary store, but no statement reads
+      // the element before the await.
       (store.is_async ? path.is_copying : path.is_dirty) = true;
     }
     for (const Statement& inner : statement.body) Stores(inner, path);
@@ -62,9 +64,10 @@ class Marker {
     return path;
   }
 
-  // A body may be skipped, and each iteration of a loop begins with the state
-  // that the previous one left. Each round only sets flags of the path, so the
-  // loop ends.
+  // Follows the body of a branch or a loop. The body may be skipped, and an
+  // iteration begins with the state that the previous one left, so the body of
+  // a loop is followed until the state no longer changes. States only gain
+  // flags, so that ends.
   Path FollowBody(Statement& statement, Path path) {
     while (true) {
       Path after = path;

@@ -27,8 +27,8 @@ constexpr char kProducts[] = R"(
         %sum[s, m, n] += f32(%as[s * 16 + m, d]) * f32(%bs[d, n])
       } } } }
 )";
-// Statements that need two barriers: one before %t is read, and one before it
-// is stored to again.
+// Statements that access the shared buffer %t, which has no panels. They need
+// two barriers: one before %t is read, and one before it is stored to again.
 constexpr char kOthers[] = R"(
       invocation i < 128 { %t[i] = f32(%a[i, 0]) }
       invocation i < 128 { %x[i] = %t[127 - i] }
@@ -48,8 +48,8 @@ size_t Count(const std::string& text, const std::string& part) {
   return count;
 }
 
-// Plans a phase whose body is `body`, and counts its barriers and the barriers
-// with a fence.
+// Inserts barriers into a phase with this body. Counts all barriers, and those
+// that order stores to panels.
 Outcome PlanOf(std::string_view body) {
   const auto nest = loops::Parse(
       "loops @t(%a: input f16[128, 64], %y: output f32[64, 64],\n"
@@ -80,7 +80,7 @@ Outcome PlanOf(std::string_view body) {
   EXPECT_TRUE(InsertBarriers(device, placed).ok());
   const std::string text = loops::ToText(placed);
   const size_t ordering = Count(text, "barrier orders stores");
-  // The nest stays as it is if it has barriers.
+  // A second run of the pass changes nothing, because the nest has barriers.
   EXPECT_TRUE(InsertBarriers(device, placed).ok());
   EXPECT_EQ(loops::ToText(placed), text);
   return {Count(text, "barrier\n") + ordering, ordering};
@@ -94,7 +94,8 @@ TEST(OrderingBarriersTest, BehindStoresToPanels) {
   const std::string panels(kStoresToPanels), products(kProducts),
       others(kOthers);
   EXPECT_EQ(PlanOf(panels + products).ordering, 1u);
-  // Only the first barrier after the stores has a fence.
+  // The first barrier after the stores to panels has a fence, even if other
+  // memory needs that barrier. Later barriers have none.
   const Outcome outcome = PlanOf(panels + others + products);
   EXPECT_EQ(outcome.barriers, 1u);
   EXPECT_EQ(outcome.ordering, 1u);
@@ -106,13 +107,14 @@ TEST(OrderingBarriersTest, BehindStoresToPanels) {
 TEST(OrderingBarriersTest, OncePerIterationOfALoop) {
   const std::string panels(kStoresToPanels), products(kProducts),
       others(kOthers);
-  // The barrier after the stores orders them. Three barriers for other memory
-  // are before the next iteration's stores.
+  // Only the barrier that follows the stores to panels orders them. The three
+  // other barriers are needed for other memory, and no store to panels precedes
+  // them since that barrier.
   const Outcome outcome = PlanOf(Loop(panels + products + others + others));
   EXPECT_GE(outcome.barriers, 4u);
   EXPECT_EQ(outcome.ordering, 1u);
-  // Stores to panels at the end of an iteration are ordered by a barrier of the
-  // next iteration.
+  // The last statement of an iteration stores to panels. The first barrier of
+  // the next iteration then orders these stores.
   const Outcome ahead = PlanOf(panels + Loop(products + others + panels));
   EXPECT_GE(ahead.barriers, 2u);
   EXPECT_EQ(ahead.ordering, 1u);

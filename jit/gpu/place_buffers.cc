@@ -43,8 +43,8 @@ using tensor::Opcode;
 
 namespace {
 
-// Largest number of bytes of the arrays of one invocation that runs a task by
-// itself.
+// Largest number of bytes that the arrays of an invocation may have if it runs
+// a task by itself.
 constexpr int64_t kPrivateBytes = 1024;
 // Number of invocations per workgroup if each invocation runs a task by itself:
 // one or two subgroups of today's devices.
@@ -90,7 +90,8 @@ class BufferPlacer {
   }
 
  private:
-  // --- Surveying the phase: iterations, and accesses to buffers. ---
+  // --- Surveying the phase: numbers of iterations, and accesses to buffers.
+  // ---
 
   // Returns an error if an invocation's loops take more iterations than the
   // device allows. If their number depends on the call, the recorder of the
@@ -113,7 +114,8 @@ class BufferPlacer {
       }
       const bool is_matrix = statement.kind == Statement::Kind::kFor &&
                              statement.loop == LoopKind::kMatrix;
-      // Only the outermost of the matrix loops is surveyed.
+      // SurveyMatrix looks at a whole nest of matrix loops, so it is called for
+      // the outermost one only.
       if (is_matrix && !in_matrix_ && matrices_.ok())
         matrices_ = SurveyMatrix(statement, around->variable);
       workgroup_.has_checks |= statement.kind == Statement::Kind::kCheck;
@@ -183,9 +185,10 @@ class BufferPlacer {
                    "sums of products of u8 and of others in one matrix");
   }
 
-  // Gives buffers their panels. No access to a buffer that wide instructions
-  // read may require row-major order. If a buffer of matrices a has an access
-  // that requires it, the buffer gets no panels, and warps load the matrices to
+  // Gives buffers their layouts in panels. Declines the nest if wide
+  // instructions read a buffer from panels and another access needs row-major
+  // order. If panels are optional for a buffer (factor a of a product), such an
+  // access only means that it gets none: warps then load its matrices to
   // registers.
   Status CheckPanels() {
     for (const auto& [buffer, panels] : row_panels_) {
@@ -201,8 +204,9 @@ class BufferPlacer {
     return OkStatus();
   }
 
-  // Checks that the device has matrices of sums of this shape and type, for a
-  // matrix that is only filled and stored.
+  // Checks that the device has accumulators of this shape and type. Called for
+  // matrices that are only filled and stored, so that no product gives the
+  // matrix type.
   Status CheckHasSums(const loops::MatrixOperation& operation) const {
     const DType type = nest_.buffers[operation.accumulator].type;
     const bool has_them =
@@ -244,8 +248,8 @@ class BufferPlacer {
     }
   }
 
-  // True if the lanes of the surrounding vector loop store whole words of four
-  // bytes each.
+  // True if the store is of u8 or i8, and the lanes of the surrounding vector
+  // loop fill whole words of four bytes.
   bool StoresWords(const loops::Store& store) const {
     const Buffer& buffer = nest_.buffers[store.buffer];
     if (!lanes_ || may_mask_ || store.update != tensor::Update::kAssign ||
@@ -266,7 +270,8 @@ class BufferPlacer {
                });
   }
 
-  // True if each row of the buffer is a whole number of words of four bytes.
+  // True if the elements are bytes, and each row of the buffer is a whole
+  // number of words of four bytes.
   bool IsOfWords(const Buffer& buffer) const {
     if (buffer.type != DType::kI8 && buffer.type != DType::kU8) return false;
     return ConstantElements(nest_, buffer) > 0 && !buffer.extents.empty() &&
@@ -277,8 +282,8 @@ class BufferPlacer {
   void NoteIndices(std::span<const NodeId> indices, const Statement* around,
                    uint32_t buffer) {
     if (indices.empty()) return;
-    // If one access to the buffer has the invocation as its first index, all
-    // accesses have it: the verifier made sure of that.
+    // The invocation is the first index of every access to the buffer if it is
+    // that of one access: the verifier of nests checks this.
     if (around != nullptr && indices[0] == around->variable)
       workgroup_.storage[buffer].of_invocation = true;
     if (!lanes_) return;
@@ -287,8 +292,9 @@ class BufferPlacer {
     needs_[buffer].has_lanes |= std::ranges::find(last, *lanes_) != last.end();
   }
 
-  // True if vectors of 4 elements fill the buffer's rows. Otherwise vectors are
-  // not used, because accessing one element of a vector costs more arithmetic.
+  // True if the buffer may be stored as vectors of 4 elements, because they
+  // fill its rows. Other buffers are stored by element: accessing one element
+  // of a vector would cost more arithmetic.
   bool FillsVectors(size_t i) const {
     const Buffer& buffer = nest_.buffers[i];
     return buffer.type != DType::kBool && DTypeByteSize(buffer.type) <= 4 &&
@@ -303,7 +309,8 @@ class BufferPlacer {
     return ConstantElements(nest_, buffer) * BytesInRegister(buffer.type);
   }
 
-  // Returns the bytes that the buffer takes in the workgroup's memory.
+  // Returns the number of bytes that the buffer would take in the workgroup's
+  // memory.
   int64_t SharedBytes(size_t number) const {
     const Buffer& buffer = nest_.buffers[number];
     if (device_.keeps_elements) {
@@ -350,17 +357,18 @@ class BufferPlacer {
     }
   }
 
-  // Gives buffers their storage. Buffers that share bytes need a barrier where
-  // one is stored to while others may still read the other. In loops they get
-  // separate bytes if a processor still has room for as many workgroups. With
-  // matrices two workgroups suffice: schedules plan for two
+  // Gives buffers their storage. In a loop, two buffers that share bytes need a
+  // barrier between the last read of one and the first store to the other. They
+  // get separate bytes instead if as many workgroups as before then fit on a
+  // processor. With matrices two workgroups are enough: schedules count on two
   // (jit/schedule/gpu/matrix_tiles.cc), and registers allow no more.
   void AllocateBuffers() {
     const Workgroup unallocated = workgroup_;
     const auto allocate = [&] {
       workgroup_ = unallocated;
       shared_.clear();
-      // Buffers that must be shared come first.
+      // Buffers that must be in the workgroup's memory come first, so that they
+      // find room there.
       for (const bool is_shared : {true, false}) {
         for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
           if (nest_.buffers[i].is_shared == is_shared) AllocateBuffer(i);
@@ -391,8 +399,8 @@ class BufferPlacer {
     if (!is_better) allocate();
   }
 
-  // Declines the nest if a buffer that must be in the workgroup's memory did
-  // not get room there.
+  // Declines the nest if a buffer that invocations must share (is_shared) found
+  // no room in the workgroup's memory.
   Status CheckShared() const {
     for (size_t i = 0; i < workgroup_.storage.size(); ++i) {
       if (nest_.buffers[i].is_shared &&
@@ -461,8 +469,8 @@ class BufferPlacer {
            (apart_ != nullptr && !apart_->HaveBarriersBetween(i, other));
   }
 
-  // Returns the first free bytes in the workgroup's memory that no buffer in
-  // use at the same time has.
+  // Returns the first offset in the workgroup's memory at which the buffer
+  // overlaps no buffer that is in use at the same time.
   int64_t FreeOffset(size_t i) const {
     const int64_t bytes = SharedBytes(i);
     const int64_t unit = workgroup_.storage[i].panels.Any()
@@ -487,36 +495,42 @@ class BufferPlacer {
   const loops::Phase& phase_;
   const DeviceTraits& device_;
   Workgroup workgroup_;
-  // The requirements of accesses on the form of a buffer's elements.
+  // Requirements that the accesses to a buffer have on the form of its
+  // elements.
   struct Needs {
-    bool is_native = false;  // matrix loops load or store the buffer
+    bool is_native = false;  // true if matrix loops load or store the buffer
     bool has_lanes = false;  // lanes access neighbours
   };
   std::vector<Needs> needs_;
-  std::optional<NodeId> lanes_;  // variable of the surrounding vector loop
-  // True inside a condition that is within this vector loop.
+  std::optional<NodeId> lanes_;  // variable of the vector loop around the
+                                 // visited statement, if there is one
+  // True inside a condition in the surrounding vector loop, which may leave out
+  // some lanes.
   bool may_mask_ = false;
-  // Buffers with stores of less than whole words, or to which only the first
-  // invocation stores.
+  // Buffers of bytes that cannot be stored by whole words, because some store
+  // is of less than a word or is made by the first invocation only.
   std::set<uint32_t> has_bytes_;
-  // Buffers with an access that is not possible if the buffer has panels.
+  // Buffers that cannot have panels, because some access requires row-major
+  // order.
   std::set<uint32_t> without_panels_;
-  // For each buffer of matrices a: panels that the buffer may have, although no
-  // instruction requires them.
+  // For each buffer that is factor a of a product of matrices: the panels that
+  // it may have. Instructions can also read it without panels.
   std::map<uint32_t, loops::Panels> row_panels_;
   bool has_invocations_ = false;
   const bool has_subgroups_;
   bool in_matrix_ = false;
   Status matrices_;
-  // For each buffer of accumulators: true if the accumulators are sums of
-  // products of unsigned numbers.
+  // For each buffer of accumulators: true if it adds up products of unsigned
+  // integers.
   std::map<uint32_t, bool> are_unsigned_;
   const int64_t largest_;
   const Lifetimes lifetimes_;
-  // Buffers that already have memory of the workgroup.
+  // numbers of the buffers that already have an offset in the workgroup's
+  // memory
   std::vector<size_t> shared_;
-  // If not null, sharing bytes must not add barriers to those that this phase
-  // has if no two buffers share bytes.
+  // If not null: lifetimes in the body with the barriers that it needs if no
+  // buffers share bytes. Two buffers then share bytes only if these barriers
+  // already separate their uses.
   const Lifetimes* apart_ = nullptr;
 };
 

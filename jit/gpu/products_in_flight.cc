@@ -29,17 +29,21 @@ bool HasMatrices(const Statement& statement) {
          std::ranges::any_of(statement.body, HasMatrices);
 }
 
-// For each buffer that products read: the slots that they read in an iteration.
+// For each buffer that the products of a loop read: the ring slots that they
+// read in one iteration.
 using Factors = std::map<uint32_t, RingSlots>;
 
-// Finds the products of a serial loop, and their factors.
+// Finds the products of matrices in the body of a serial loop, and the buffers
+// that they read.
 class Finder {
  public:
   Finder(const loops::LoopNest& nest, const SharedMemory& memory,
          int64_t subgroups)
       : nest_(nest), memory_(memory), subgroups_(subgroups) {}
 
-  // Returns the position of the products in the loop's body.
+  // Returns the position, in the loop's body, of the statement with the
+  // products. Returns nothing if there are several such statements, or if they
+  // may not stay in flight.
   std::optional<size_t> Find(const Statement& loop) {
     std::optional<size_t> products;
     for (size_t i = 0; i < loop.body.size(); ++i) {
@@ -62,8 +66,8 @@ class Finder {
                loops::ExtentOf(nest_.pool, statement.variable)) == subgroups_;
   }
 
-  // True if the block is a sequence of products that read panels. Adds the
-  // factors of these products to `factors_`.
+  // True if all statements of the block are products of matrices whose factors
+  // are in panels. Adds their factors to `factors_`.
   bool AreProducts(const Block& block, NodeId subgroup) {
     return std::ranges::all_of(block, [&](const Statement& statement) {
       if (IsLoop(statement, LoopKind::kUnrolled))
@@ -139,9 +143,8 @@ class Marker {
     for (const Statement& inner : statement.body) NoteReads(inner, factors);
   }
 
-  // True if the statement stores nothing to the memory of a factor that
-  // products of this iteration of the loop, or of the one before, may still
-  // read.
+  // True if the statement stores to no memory that products may still be
+  // reading: those of this iteration of the loop and those of the previous one.
   bool LeavesAlone(const Statement& statement, NodeId variable,
                    const Factors& factors) const {
     bool leaves = true;
@@ -165,8 +168,8 @@ class Marker {
         continue;
       }
       if (rings_.LoopOf(buffer) != variable) return false;
-      // The slots that are read by the products of this iteration and by those
-      // of the previous iteration.
+      // The slots that products read while they may be in flight: those of this
+      // iteration and of the previous one.
       const RingSlots in_use =
           read | InNextIteration(read, rings_.CountOf(buffer));
       if ((rings_.RingSlotsOf(buffer, indices, around_) & in_use) != 0)

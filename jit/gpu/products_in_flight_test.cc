@@ -24,7 +24,8 @@ constexpr char kProducts[] = R"(
       }
 )";
 
-// Returns the copies for the iteration `ahead` iterations later.
+// Returns statements that copy the slices of the iteration that is `ahead`
+// iterations later.
 std::string Copies(int ahead) {
   const std::string iteration = "k + " + std::to_string(ahead);
   return "if " + iteration + R"( < 8 {
@@ -62,8 +63,8 @@ struct Outcome {
   size_t barriers = 0;
 };
 
-// Plans a phase with a loop whose body is `body`, and counts the loops with
-// products in flight and the barriers.
+// Inserts barriers into a phase with a loop whose body is `body`. Counts the
+// loops whose products stay in flight, and the barriers.
 Outcome PlanOf(std::string_view body) {
   auto nest = loops::Parse(
       "loops @t(%a: input f16[64, 512], %b: input f16[512, 64],\n"
@@ -128,8 +129,9 @@ TEST(ProductsInFlightTest, OtherStoresToTheirFactors) {
 )";
   EXPECT_EQ(
       PlanOf("      await 1\n" + stores + kProducts + Copies(2)).in_flight, 0u);
-  // If the rows of successive warps do not follow each other in the buffer, the
-  // factor of the rows is read to registers, so products do not stay in flight.
+  // If the rows of the warps that execute a product together are not
+  // contiguous, the rows' factor is loaded to registers. Products then do not
+  // stay in flight, because these registers would change.
   std::string apart(kProducts);
   apart.replace(apart.find("s * 16 + m"), 10, "mod(s, 2) * 32 + m");
   EXPECT_EQ(PlanOf("      await 1\n" + apart + Copies(2)).in_flight, 0u);

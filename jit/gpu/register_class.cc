@@ -3,8 +3,8 @@
 namespace ember::jit::gpu {
 namespace {
 
-// True if registers hold elements of the type as floats. Floats of 8 bits are
-// held as u8 (jit/spirv/conversions.h).
+// True if a register holds an element of the type as a float. Floats of 8 bits
+// are held as integers, u8 (jit/spirv/conversions.h).
 bool IsHeldAsFloat(DType type) {
   return IsFloat(type) && DTypeByteSize(type) > 1;
 }
@@ -20,8 +20,9 @@ bool CombinesBySubgroups(DType type, tensor::Update update,
   if (type == DType::kBool || DTypeByteSize(type) > 4) return false;
   if (!IsFloat(type)) return true;
   if (!IsHeldAsFloat(type)) return false;
-  // If subgroups or invocations combined narrow floats, sums and products would
-  // be rounded at each step.
+  // If the instructions of subgroups combined narrow floats, sums and products
+  // would be rounded to the narrow type at each step. So these updates are
+  // combined in this way for f32 only.
   const bool rounds =
       update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
   return type == DType::kF32 || !rounds;

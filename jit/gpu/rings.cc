@@ -64,8 +64,8 @@ void Rings::FindBuffersOf(NodeId variable, const Block& block) {
   }
 }
 
-// The index may lack the modulo: an index whose values are in 0..count-1 is
-// equal to its remainder.
+// Accepts k + c as well as (k + c) mod n, if the values of k + c are in 0..n-1,
+// where the two are equal.
 std::optional<RingIndex> Rings::RingIndexOf(uint32_t buffer,
                                             NodeId index) const {
   const int64_t count = counts_[buffer];

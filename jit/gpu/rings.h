@@ -1,8 +1,8 @@
-// Finds rings: buffers with slots, as double_buffer makes them. A ring is
-// memory of a task whose first extent is a small n and whose first index
-// follows the iterations of a serial loop, (k + c) mod n. An analysis that
-// looks at each slot by itself sees that stores for later iterations do not
-// touch what this one reads:
+// Finds rings: buffers with slots, as double_buffer makes them. A ring is a
+// buffer in the memory of a task. Its first extent is a small number of slots
+// n, and its first index is (k + c) mod n, where k is the variable of a serial
+// loop. An analysis that looks at each slot by itself sees that stores for
+// later iterations do not touch what this one reads:
 //
 //   for k < 8 {
 //     invocation i < 64 { ... %tile[k mod 3, ...] ... }
@@ -26,10 +26,10 @@
 
 namespace ember::jit::gpu {
 
-// A set of slots of a ring of n that something reads or writes. In iteration t
-// of the ring's loop, bit h means slot (t + h) mod n; outside the loop, slot h.
-// All bits are set where the slot is not known. A buffer that is not a ring has
-// one slot.
+// A set of slots of a ring with n slots, one bit per slot. In iteration t of
+// the ring's loop, bit h is slot (t + h) mod n; outside the loop, bit h is slot
+// h. All bits are set if the slots are not known. A buffer that is not a ring
+// counts as one slot.
 using RingSlots = uint8_t;
 static_assert(loops::kMaxRingSlots <= 8);
 
@@ -37,31 +37,35 @@ constexpr RingSlots AllRingSlots(int count) {
   return static_cast<RingSlots>((1 << count) - 1);
 }
 
-// Returns the bits that mean the same slots in the loop's next iteration.
+// Returns the bits that denote, in the next iteration of the ring's loop, the
+// slots that `slots` denotes in the current one.
 constexpr RingSlots InNextIteration(RingSlots slots, int count) {
   return static_cast<RingSlots>((slots >> 1) | ((slots & 1) << (count - 1)));
 }
 
-// The slot that the first index of an access selects, relative to the iteration
-// of a loop.
+// The slot that an access to a ring selects by its first index.
 struct RingIndex {
-  // Variable of that loop; empty: the slot is constant.
+  // Variable of the loop from whose iteration the slot is counted. Empty if the
+  // slot is constant.
   std::optional<loops::NodeId> variable;
-  // number of the slot, or its distance from the iteration, in 0..count-1
+  // the slot's number if it is constant, otherwise its distance from slot
+  // (iteration mod count); in 0..count-1
   int64_t offset = 0;
 };
 
 class Rings {
  public:
-  // is_of_many: for each buffer, true if several invocations may touch the same
-  // element. For buffers where this is false, RingSlotsOf returns no slots.
+  // is_of_many: for each buffer, true if several invocations may access the
+  // same element. RingSlotsOf returns no slots for other buffers, which need no
+  // barriers.
   Rings(const loops::LoopNest& nest, const loops::Block& body,
         std::vector<bool> is_of_many);
 
   // Number of slots; 1 for a buffer that is not a ring.
   int CountOf(uint32_t buffer) const { return counts_[buffer]; }
-  // Returns the variable of the loop whose iterations the buffer's slots
-  // follow: the first such serial loop outside invocation loops.
+  // Returns the variable of the loop that the ring's slots follow: the first
+  // serial loop, outside invocation loops, whose iteration selects the slot.
+  // Empty if there is none.
   const std::optional<loops::NodeId>& LoopOf(uint32_t buffer) const {
     return loops_[buffer];
   }
@@ -72,8 +76,8 @@ class Rings {
   // is false for the buffer.
   RingSlots RingSlotsOf(uint32_t buffer, std::span<const loops::NodeId> indices,
                         std::span<const loops::NodeId> around) const;
-  // Returns the slot that the index means, relative to the iteration of a loop;
-  // nothing if the index is not (k + c) mod n.
+  // Returns the slot that the first index of an access selects; nothing if the
+  // index is not a constant or (k + c) mod n for a loop variable k.
   std::optional<RingIndex> RingIndexOf(uint32_t buffer,
                                        loops::NodeId index) const;
 
@@ -85,7 +89,8 @@ class Rings {
   const loops::LoopNest& nest_;
   const std::vector<bool> is_of_many_;
   std::vector<int> counts_;  // number of slots of each buffer
-  // variable of the loop that each buffer's slots follow
+  // for each buffer: variable of the loop that its slots follow; nullopt if it
+  // is not a ring
   std::vector<std::optional<loops::NodeId>> loops_;
 };
 

@@ -30,14 +30,14 @@ struct MemoryRange {
 };
 
 struct SharedMemory {
-  // For each buffer: true if several invocations may touch the same element.
+  // For each buffer: true if several invocations may access the same element.
   std::vector<bool> is_of_many;
   // For each buffer: true if products of warpgroups read it
   // (jit/target/shared_panels.h). Barriers do not depend on this list.
   std::vector<bool> has_panels;
-  // For each buffer: its range in the workgroup's memory, which is empty for a
-  // buffer that is elsewhere. Buffers whose ranges overlap count as one. The
-  // whole list may be empty: then no two buffers overlap.
+  // For each buffer: its bytes in the workgroup's memory; an empty range if it
+  // is elsewhere. Buffers whose ranges overlap count as the same memory. If the
+  // whole list is empty, no two buffers overlap.
   std::vector<MemoryRange> ranges;
 };
 

@@ -70,10 +70,11 @@ class WarpSpecialiser {
   }
 
  private:
-  // True if the producer reads only memory that the phase does not write, so
-  // that it never waits for values that other invocations compute. Also returns
-  // false if a buffer has slices (StorageKind::kSlices): a workgroup has one
-  // slice, which can serve only one task at a time.
+  // True if the producer never has to wait for values that other invocations
+  // compute, because it reads only memory that the phase does not write. Also
+  // false if a buffer is in slices of device memory (StorageKind::kSlices): a
+  // workgroup has one slice, which cannot serve the next task while it serves
+  // the current one.
   bool ProducerHasAll(const Statement& loop, const Block& body) const {
     const std::vector<BufferStorage>& storages = phase_.workgroup.storage;
     const auto is_there = [&](NodeId id) {
@@ -94,7 +95,8 @@ class WarpSpecialiser {
            });
   }
 
-  // Adds the expressions of the stores that copies of boxes stand for.
+  // Adds the expressions that the stores of box copies contain: their values
+  // and indices.
   static void AddCopies(const Block& block, std::vector<NodeId>& roots) {
     for (const Statement& statement : block) {
       if (statement.box == nullptr) {
@@ -107,7 +109,8 @@ class WarpSpecialiser {
     }
   }
 
-  // True if barriers of all invocations are left in the loop at this position.
+  // True if the loop at this position of the body still needs barriers of all
+  // invocations.
   bool HasBarriers(size_t loop) const {
     const Block& body = phase_.body;
     const std::vector<bool> before = PlanBarriers(nest_, body, memory_).before;
@@ -117,11 +120,11 @@ class WarpSpecialiser {
     return number < end;
   }
 
-  // Makes the kernel persistent if that is possible and pays. The producer may
-  // then fill slots for the next task while the others finish this one, so
-  // nothing else may share the rings' memory. Where some tasks take longer than
-  // others and workgroups would have unequal numbers of them, the device's own
-  // distribution is better than a fixed order.
+  // Makes the kernel persistent if possible and faster. Its producer may fill
+  // slots for the next task while other warps finish the current one, so no
+  // other buffer may share memory with the rings. If tasks differ in length, so
+  // that workgroups would get unequal shares, the kernel stays as it is: a
+  // device that hands out tasks one by one balances them better.
   void GoOnToTasks(const WarpRoles& roles) {
     Workgroup& workgroup = phase_.workgroup;
     if (device_.processors == 0) return;
@@ -133,8 +136,8 @@ class WarpSpecialiser {
         }
       }
     }
-    // Bytes of a processor's memory that each workgroup costs in addition to
-    // its own (CUDA, since 8.0).
+    // Bytes of a processor's shared memory that CUDA (from 8.0 on) reserves for
+    // each workgroup, in addition to what the workgroup declares.
     constexpr int64_t kReservedBytes = 1024;
     const int64_t blocks = (device_.shared_bytes + kReservedBytes) /
                            (workgroup.shared_bytes + kReservedBytes);
@@ -154,8 +157,9 @@ class WarpSpecialiser {
   const SharedMemory memory_;
 };
 
-// Phases with checks are left out: an invocation that fails a check would leave
-// the producer waiting.
+// True if the phase may have a producer. Phases with checks may not: an
+// invocation that fails a check ends, and the producer would wait for it
+// forever.
 bool MayHaveProducer(const Workgroup& workgroup, const DeviceTraits& device) {
   return device.copies_boxes &&
          workgroup.mode == Workgroup::Mode::kInvocations &&

@@ -27,7 +27,8 @@ namespace {
 // expression.
 constexpr int64_t kMaxTasks = 1 << 14;
 
-// Evaluates an integer expression of one variable.
+// Evaluates the number of iterations of a task's loop, an expression of the
+// task's number.
 class IterationCount {
  public:
   IterationCount(const tensor::ExpressionPool& pool, NodeId iterations,
@@ -52,7 +53,7 @@ class IterationCount {
     if (id == task_) return static_cast<uint64_t>(task);
     const Node& node = pool_[id];
     if (node.opcode == Opcode::kConstant) return node.immediate;
-    // A node without operands is a load, another variable or a parameter.
+    // A leaf that is neither a constant nor the task's number is not known.
     if (tensor::RegisterOperandCount(node.opcode) == 0) return std::nullopt;
     const auto operand = [&](size_t n) {
       return n < node.operands.size() ? values_[positions_.at(node.operands[n])]
@@ -70,7 +71,7 @@ class IterationCount {
 
   const tensor::ExpressionPool& pool_;
   const NodeId task_;
-  // nodes of the expression; operands come before their users
+  // all nodes of the expression, operands before the nodes that use them
   std::vector<NodeId> nodes_;
   std::vector<uint64_t> values_;
   std::unordered_map<NodeId, size_t> positions_;

@@ -1,8 +1,9 @@
-// Tests if the workgroups of a persistent kernel, which take tasks in a fixed
-// order, each every n-th one, all have about as much to do. If not, a device
-// that distributes the tasks, one to each workgroup, finishes earlier. If they
-// do, it may finish far later. With two pieces of each range of a sum
-// (jit/schedule/gpu/sum_parts.h), n ranges on n workgroups:
+// Tests if all workgroups of a persistent kernel have about the same amount of
+// work. Each of n workgroups takes every n-th task. If their shares differ, an
+// ordinary kernel, for which the device gives each task to a free processor,
+// finishes earlier. If they are equal, an ordinary kernel may finish far later.
+// With two pieces of each range of a sum (jit/schedule/gpu/sum_parts.h), n
+// ranges on n workgroups:
 //
 //   task        0  1  2  3 |  4  5  6  7
 //   iterations  4  3  2  1 |  0  1  2  3      4 for each of four workgroups

@@ -33,11 +33,12 @@ std::optional<VectorAccess> FindVector(
       access.is_whole &= term.node == access.variable || factor >= access.width;
       continue;
     }
-    // The product cannot overflow, because each factor is at most 2^30.
+    // The product of the two divisors cannot overflow, because each is at most
+    // 2^30.
     if (factor * loops::DivisorOf(pool, term.node) < access.width)
       return std::nullopt;
-    // If the vector's number also depends on the variable, the variable's
-    // values are in different vectors.
+    // The vector is shared only if its position does not change with the
+    // variable. Otherwise each of the variable's values is in another vector.
     if (tensor::DependsOn(pool, term.node, access.variable))
       return std::nullopt;
   }

@@ -20,27 +20,30 @@
 
 namespace ember::jit::gpu {
 
-// Smallest and largest number of elements of a vector; both are powers of two.
+// Smallest and largest number of elements that one vector of a buffer may have.
+// Both are powers of two.
 struct VectorLimits {
   uint32_t least = 1;
-  // The largest number; less than 2: the buffer has no vectors.
+  // largest number of elements; less than 2 if the buffer has no vectors
   uint32_t most = 1;
 };
 
 struct VectorAccess {
-  // Number of elements of the vector that contains the element.
+  // number of elements of the vector that contains the accessed element
   uint32_t width = 1;
-  // variable of the loop whose values share the vector
+  // variable of the written-out loop whose iterations access elements of the
+  // same vector
   loops::NodeId variable = 0;
-  // True if values 0, `width` and so on of the variable are in the first lane
-  // of a vector.
+  // True if iteration 0 of this variable's loop, and every `width`-th one after
+  // it, accesses the first element of a vector.
   bool is_whole = false;
 };
 
-// Returns the vector that contains an element. element: the element's number in
-// a buffer whose begin and end are multiples of limits.most. is_known: true for
-// variables of loops whose code is written out. Returns nothing if the
-// alignment is not proved, or if no other value of a loop needs the vector.
+// Returns the vector with which an element can be accessed. element: number of
+// the element in its buffer, whose begin and end are multiples of limits.most.
+// is_known: returns true for the variables of loops whose code is written out.
+// Returns nothing if the alignment is not proved, or if no other iteration of
+// such a loop accesses an element of the vector.
 std::optional<VectorAccess> FindVector(
     const tensor::ExpressionPool& pool, const tensor::LinearSum& element,
     VectorLimits limits, const std::function<bool(loops::NodeId)>& is_known);

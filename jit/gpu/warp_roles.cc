@@ -26,8 +26,8 @@ using tensor::Opcode;
 
 namespace {
 
-// Smallest number of slots with which products may stay in flight: one slot is
-// filled while products of two iterations read the others.
+// Smallest number of slots of a ring with which products may stay in flight:
+// two iterations' products read one slot each, while a third slot is filled.
 constexpr int kFewestRingSlotsToGoOn = 3;
 
 bool HasAwait(const Statement& statement) {
@@ -51,8 +51,9 @@ class Marker {
         panels_(panels),
         rings_(nest, body, memory.is_of_many) {}
 
-  // Marks the statements of the body by role. Returns nothing if the body
-  // cannot be divided; some statements may be marked even then.
+  // Marks the statements that only the producer executes, and returns the
+  // rings. Returns nothing if the phase has no such roles; some statements may
+  // be marked even then.
   std::optional<WarpRoles> Mark() {
     const auto loop =
         std::ranges::find_if(body_, [](const Statement& statement) {
@@ -71,7 +72,8 @@ class Marker {
       if (!IsReader(i) && !LookAt(loop->body[i])) return std::nullopt;
     }
     if (!LeaveLoop()) return std::nullopt;
-    // No statement after the loop may access the rings or copy asynchronously.
+    // The phase gets no roles if a statement after the loop accesses the rings
+    // or copies asynchronously.
     for (auto behind = loop + 1; behind != body_.end(); ++behind) {
       if (Touches(*behind, /*or_their_memory=*/false)) return std::nullopt;
     }
@@ -90,7 +92,7 @@ class Marker {
   const Statement& Loop() const { return body_[roles_.loop]; }
   NodeId Variable() const { return Loop().variable; }
 
-  // Finds the buffers that the loop stores to asynchronously.
+  // Finds the ring buffers to which the loop stores asynchronously.
   void FindRingBuffers(const Block& block) {
     for (const Statement& statement : block) {
       for (const loops::Store& store : statement.stores) {
@@ -108,13 +110,14 @@ class Marker {
       ForEachAccessWithin(inner, visit);
   }
 
-  // Finds the loop's statements that read rings. Returns true if they read slot
-  // k mod n in iteration k, and do nothing else with the rings' memory.
+  // Finds the statements of the loop that read rings. Returns true if they read
+  // slot k mod n in iteration k, and no statement accesses the rings' memory in
+  // another way.
   bool FindReaders() {
     bool are_own = true;
     for (size_t i = 0; i < Loop().body.size(); ++i) {
       const Statement& statement = Loop().body[i];
-      // LookAt has checked the statements with asynchronous stores.
+      // The statement copies to rings: LookAt checks it.
       if (HasAsyncStore(statement)) continue;
       ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
                                          std::span<const NodeId> indices) {
@@ -139,7 +142,7 @@ class Marker {
     });
   }
 
-  // True if the buffer is not the ring itself but shares memory with a ring.
+  // True if the buffer shares memory with a ring of another buffer.
   bool OverlapsRings(uint32_t buffer) const {
     return std::ranges::any_of(filled_, [&](uint32_t ring) {
       return ring != buffer &&
@@ -147,8 +150,8 @@ class Marker {
     });
   }
 
-  // Groups the buffers of rings: buffers that the same statements read in the
-  // same way form one ring.
+  // Groups the buffers with slots into rings: buffers whose slots the same
+  // statements read, with the same index, are filled together as one ring.
   bool GroupBuffers() {
     for (const uint32_t buffer : filled_) {
       if (OverlapsRings(buffer)) return false;
@@ -186,12 +189,13 @@ class Marker {
 
   // --- fills
 
-  // The fills of a ring that were found so far. ahead: in the loop, the number
-  // of iterations from the current one to the one that is filled; empty before
-  // the loop, where fills are for iterations 0, 1 and so on.
+  // The fills of one ring found so far. A fill is all copies to the ring for
+  // one iteration. `ahead`: for fills in the loop, the number of iterations
+  // from the current one to the one that is filled. It is empty before the
+  // loop, where fills are for iterations 0, 1 and so on.
   struct Fills {
     int64_t count = 0;
-    // The buffers to which the current fill has already copied.
+    // buffers to which the fill in progress has already copied
     std::set<uint32_t> begun;
     std::optional<int64_t> ahead;
   };
@@ -205,8 +209,8 @@ class Marker {
       return !Touches(statement, /*or_their_memory=*/true);
     if (statement.kind != Statement::Kind::kIf)
       return LookAtCopy(statement, std::nullopt);
-    // A branch must contain whole fills, so no fill may be incomplete before
-    // the branch.
+    // A branch contains all copies of a fill or none, so no fill may be in
+    // progress where the branch begins.
     if (!AreWhole()) return false;
     for (Statement& inner : statement.body) {
       if (inner.kind == Statement::Kind::kBarrier) continue;
@@ -222,8 +226,8 @@ class Marker {
         fills_, [](const Fills& fills) { return fills.begun.empty(); });
   }
 
-  // Checks one copy to a ring. condition: the condition of the surrounding
-  // branch, if there is one.
+  // Checks one copy to a ring, and records it. condition: the condition of the
+  // surrounding branch, if there is one.
   bool LookAtCopy(Statement& statement, std::optional<NodeId> condition) {
     const uint32_t buffer = StoredBy(statement);
     const auto known = ring_of_.find(buffer);
@@ -259,18 +263,17 @@ class Marker {
     return true;
   }
 
-  // True if the loop has an iteration of this number in every call. A copy
-  // before the loop then needs no condition. A copy inside the loop always
-  // needs one: near the loop's end, the iteration that it is for does not
-  // exist.
+  // True if the loop has this iteration in every call. A copy before the loop
+  // then needs no condition. A copy in the loop always needs one, because the
+  // last iterations have no later iteration to copy for.
   bool AllHaveIteration(int64_t iteration) const {
     return iteration <
            nest_.pool[loops::ExtentOf(nest_.pool, Variable())].range.low;
   }
 
-  // True if the condition says that the filled iteration exists: that its
-  // number is less than the loop's extent. Before the loop that number is
-  // constant; in the loop it is k plus a constant.
+  // True if the condition says that the iteration which is copied for exists:
+  // its number is less than the loop's extent. The number is constant before
+  // the loop, and k plus a constant in iteration k of the loop.
   bool IsIteration(NodeId condition, std::optional<int64_t> ahead,
                    int64_t iteration) const {
     const tensor::Node& node = nest_.pool[condition];
@@ -304,7 +307,7 @@ class Marker {
     return AreWhole();
   }
 
-  // Returns true if each iteration of the loop fills each ring once.
+  // True if each iteration of the loop fills each ring exactly once.
   bool LeaveLoop() const {
     return AreWhole() && std::ranges::all_of(fills_, [](const Fills& fills) {
              return fills.count == *fills.ahead + 1;
@@ -314,8 +317,8 @@ class Marker {
   // --- other statements
 
   // True if the statement accesses the rings, stores asynchronously, or awaits.
-  // or_their_memory: also if it accesses buffers that share memory with the
-  // rings.
+  // or_their_memory: also true if it accesses buffers that share memory with
+  // the rings.
   bool Touches(const Statement& statement, bool or_their_memory) const {
     bool touches = HasAsyncStore(statement) || HasAwait(statement);
     ForEachAccessWithin(statement,
@@ -343,8 +346,8 @@ class Marker {
     for (WarpRoles::Ring& ring : roles_.rings) ring.goes_on = true;
   }
 
-  // True if, apart from rings, the loop stores to nothing that the products
-  // read.
+  // True if the loop stores to no shared memory that the products read, other
+  // than the rings.
   bool LeavesOthersAlone(const Statement& products) const {
     bool leaves = true;
     ForEachAccessWithin(
@@ -372,8 +375,9 @@ class Marker {
     return statement;
   }
 
-  // Adds the awaits and releases of the loop's readers. Products that stay in
-  // flight release their slot in the next iteration, or after the loop.
+  // Adds the statements with which readers await and release slots. A reader
+  // whose products stay in flight releases its slot in the next iteration, or
+  // after the loop.
   void AddReads() {
     using enum loops::SlotStep;
     for (size_t i = roles_.rings.size(); i-- > 0;) {
@@ -403,8 +407,8 @@ class Marker {
                  std::move(after));
   }
 
-  // Returns the release of the slot that the iteration before `iteration` has
-  // read, if there is one.
+  // Returns a statement that releases the slot read in the iteration before
+  // `iteration`. In iteration 0 it has no effect.
   Statement LateRelease(size_t ring, NodeId subgroups, NodeId iteration) {
     const int64_t slots = roles_.rings[ring].slots;
     const NodeId zero = nest_.pool.Integer(0);
@@ -450,7 +454,8 @@ class Marker {
     block = std::move(result);
   }
 
-  // Awaits of slots take the place of all other awaits.
+  // Removes all awaits of asynchronous stores, which the awaits of slots have
+  // replaced.
   static void LeaveOutAwaits(Block& block) {
     std::erase_if(block, [](const Statement& statement) {
       return statement.kind == Statement::Kind::kAwait;
@@ -476,15 +481,16 @@ class Marker {
   const Rings rings_;
   WarpRoles roles_;
   std::set<uint32_t> filled_;  // the buffers of all rings
-  // For each buffer of a ring: the positions, in the loop's body, of the
+  // For each buffer with ring slots: the positions, in the loop's body, of the
   // statements that read it.
   std::map<uint32_t, std::set<size_t>> readers_;
-  // for each buffer: the slot index with which its readers access it
+  // for each ring buffer: the index of the slot that its readers access
   std::map<uint32_t, NodeId> slots_;
-  // for each buffer: the position of its ring in roles_.rings
+  // for each ring buffer: the position of its ring in roles_.rings
   std::map<uint32_t, size_t> ring_of_;
   std::vector<Fills> fills_;  // for each ring: its fills so far
-  // The first copy of each fill, and the index of its slot.
+  // The first copy of a fill, before which the statement that begins the fill
+  // is inserted, and the index of the fill's slot.
   struct BeginOfFill {
     std::shared_ptr<const loops::CopiedBox> box;
     NodeId slot = 0;

@@ -58,15 +58,16 @@ struct WarpRoles {
     int slots = 0;
     // Bytes of one fill: a slot of each of the ring's buffers.
     int64_t fill_bytes = 0;
-    // The subgroup loops that read a slot of the ring in each iteration: their
-    // positions in the body of the serial loop. Each has `subgroups` subgroups.
+    // The positions, in the body of the serial loop, of the subgroup loops that
+    // read a slot of the ring in each iteration. Each such loop has `subgroups`
+    // subgroups.
     std::vector<size_t> readers;
     int64_t subgroups = 0;
     // The index of the slot that an iteration reads: k mod n in iteration k.
     loops::NodeId slot = 0;
-    // True if the reader's products stay in flight in the next iteration. The
-    // slot is then empty at the end of that iteration. Otherwise the slot is
-    // empty after the last reader.
+    // True if the reader's products stay in flight while the next iteration
+    // begins. The slot is then released at the end of that iteration; otherwise
+    // after its last reader.
     bool goes_on = false;
   };
 

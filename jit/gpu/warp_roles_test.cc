@@ -23,8 +23,8 @@
 namespace ember::jit::gpu {
 namespace {
 
-// Returns the copies of %a for an iteration. slot: the slot's index; begin: the
-// index in the source at which the copies begin.
+// Returns statements that copy the slice of %a for one iteration to a ring
+// slot. slot: the slot's index; begin: the first column of the slice in %a.
 std::string CopyA(const std::string& slot, const std::string& begin) {
   return "invocation i < 128 { unroll r < 4 { vector v < 8 {\n"
          "  async %as[" +
@@ -54,8 +54,8 @@ struct Parts {
   std::string behind;
   std::string iterations = "8";
   std::string tasks = "1";
-  // False if the nest has loads that cannot be proved to be in bounds. Then the
-  // test does not verify the nest.
+  // False for nests with loads that cannot be proved to be in bounds: the test
+  // then skips the verifier.
   bool verifies = true;
 };
 
@@ -100,7 +100,7 @@ DeviceTraits Device() {
   return device;
 }
 
-// Collects pointers to the statements of the block at any depth.
+// Appends pointers to all statements of the block, at any depth, to `found`.
 void Collect(const loops::Block& block,
              std::vector<const loops::Statement*>& found) {
   for (const loops::Statement& statement : block) {
@@ -109,7 +109,8 @@ void Collect(const loops::Block& block,
   }
 }
 
-// The first phase of a nest after the passes.
+// The workgroup and the body that the first phase of a nest has after the
+// passes.
 struct PlannedPhase {
   loops::Workgroup workgroup;
   loops::Block body;
@@ -136,8 +137,9 @@ struct PlannedPhase {
              each.step == loops::SlotStep::kFill;
     });
   }
-  // Returns the number of subgroup loops whose first statement awaits a slot,
-  // or does not, and whose last one releases a slot, or does not.
+  // Returns the number of subgroup loops whose first statement awaits a slot
+  // (or does not, if `awaits` is false), and whose last statement releases one
+  // (or does not).
   int64_t Readers(bool awaits, bool releases) const {
     const auto is = [](const loops::Statement& each, loops::SlotStep step) {
       return each.kind == loops::Statement::Kind::kSlot && each.step == step;
@@ -171,7 +173,7 @@ PlannedPhase PlanOf(loops::LoopNest nest, const DeviceTraits& device) {
   if (!placed.ok()) return {};
   EXPECT_TRUE(SpecialiseWarps(device, nest).ok());
   EXPECT_TRUE(InsertBarriers(device, nest).ok());
-  // The passes have done everything already.
+  // A second run of the passes changes nothing.
   const std::string text = loops::ToText(nest);
   EXPECT_TRUE(SpecialiseWarps(device, nest).ok());
   EXPECT_TRUE(InsertBarriers(device, nest).ok());
@@ -184,7 +186,7 @@ bool HasRoles(const Parts& parts, const DeviceTraits& device = Device()) {
 
 TEST(WarpRolesTest, ProductsOfSlices) {
   const PlannedPhase plan = PlanOf(NestOf({}), Device());
-  // Both factors of the product are in one ring of slots.
+  // The slices of both factors are read together, so they form one ring.
   ASSERT_EQ(plan.workgroup.rings.size(), 1u);
   const loops::WorkgroupRing& ring = plan.workgroup.rings[0];
   EXPECT_EQ(plan.Buffers(), 2u);
@@ -195,7 +197,8 @@ TEST(WarpRolesTest, ProductsOfSlices) {
   EXPECT_TRUE(plan.workgroup.has_producer);
   EXPECT_EQ(plan.Copies(), 6);
   EXPECT_EQ(plan.Fills(), 3);
-  // The producer's warp replaces all barriers of the consumers.
+  // Consumers wait for ring slots, which the producer warp fills, so they need
+  // no barriers.
   EXPECT_EQ(plan.Barriers(), 0u);
   EXPECT_EQ(plan.workgroup.invocations, 128);
   EXPECT_EQ(plan.workgroup.slot_barriers, 4 * ring.fill_bytes);
@@ -248,7 +251,7 @@ TEST(WarpRolesTest, AllStoresAreCopiesOfBoxes) {
                "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]",
                "pad(%c[floordiv(i, 8) + r * 16, mod(i, 8) * 8 + v], 0.0)");
   EXPECT_FALSE(HasRoles(parts));
-  // Elements outside of the tensor must read as 1.0, not as 0 as in a box.
+  // The copy pads with 1.0. A box would pad with 0, so warps get no roles.
   parts = {};
   const std::string from =
       "%a[floordiv(i, 8) + r * 16, k * 64 + 128 + mod(i, 8) * 8 + v]";
@@ -300,8 +303,9 @@ TEST(WarpRolesTest, IterationsMayBeAsManyAsTheCallBrings) {
   EXPECT_TRUE(HasRoles(parts));
 }
 
-// After the loop, other buffers may use the rings' memory. The kernel is then
-// not persistent, because the producer must not begin another task.
+// Other buffers use the rings' memory after the loop. The kernel is then not
+// persistent, because the producer would fill slots for the next task too
+// early.
 TEST(WarpRolesTest, MemoryOfTheRings) {
   Parts parts;
   const std::string store = "invocation i < 64 { %z[i, 0] = 1.0 }\n";
@@ -315,9 +319,9 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   parts = {};
   parts.before = store + load + parts.before;
   EXPECT_FALSE(HasRoles(parts));
-  // A buffer in use from the first statement to the last has memory of its own,
-  // apart from the rings, so the kernel may be persistent. Then a barrier comes
-  // before the next task's stores to that memory.
+  // %z is in use from the first statement to the last, so it shares no memory
+  // with the rings and the kernel may be persistent. A barrier then ends the
+  // task, because the next task stores to %z.
   parts = {};
   parts.before = store + parts.before;
   parts.behind = load;
@@ -333,7 +337,9 @@ TEST(WarpRolesTest, MemoryOfTheRings) {
   EXPECT_FALSE(HasRoles(parts));
 }
 
-// The producer must not read what the phase itself stores.
+// The copies read at an index that is loaded from memory. If the phase itself
+// stores that memory, warps get no roles, because the producer does not wait
+// for such stores.
 TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
   Parts parts;
   parts.verifies = false;
@@ -354,8 +360,8 @@ TEST(WarpRolesTest, WhatTheProducerReadsIsThere) {
   EXPECT_FALSE(HasRoles(parts));
 }
 
-// Slices are memory for one task of a workgroup, so a phase with slices gets no
-// roles.
+// %large is in slices of device memory, one per workgroup. A slice serves one
+// task at a time, so warps get no roles.
 TEST(WarpRolesTest, NoneWithSlices) {
   Parts parts;
   const std::string store = "invocation i < 64 { %large[i, 0] = 1.0 }\n";
@@ -370,7 +376,7 @@ TEST(WarpRolesTest, NoneWithSlices) {
 // first product reads keys, and the second reads values, both from slot k mod
 // 2. Each product runs in four of the eight subgroups.
 struct TwoProducts {
-  // number of slots of keys and of values
+  // number of ring slots of keys, and of values
   std::string keys = "2", values = "2";
   std::string before = Copy("ks", "0", "0") + Copy("vs", "0", "0");
   std::string in_loop = "if k + 1 < 8 {\n" +
@@ -400,8 +406,8 @@ struct TwoProducts {
            sum + "[s, m, n] += f32(%" + rows + "[s * 16 + m, e * 16 + d]) *\n" +
            "        f32(%" + InSteps(columns) + ")\n} } } } }\n";
   }
-  // Returns the access with `d` in steps of 16 of the unrolled loop, so that
-  // matrices follow each other.
+  // Replaces index `d` by the index of a loop over steps of 16, so that each
+  // step of the unrolled loop reads the next matrix.
   static std::string InSteps(std::string columns) {
     const size_t at = columns.find(", d");
     return columns.replace(at, 3, ", e * 16 + d");
@@ -442,8 +448,10 @@ struct TwoProducts {
   }
 };
 
-// The ring slots of keys are free before those of values. Since the loop has
-// barriers, one of the invocations copies; it is never an iteration ahead.
+// The slots of keys are released after the first product, those of values after
+// the second, so these are two rings. The loop has barriers, so no consumer
+// gets an iteration ahead, and one consumer thread copies instead of a producer
+// warp.
 TEST(WarpRolesTest, RingsWithLifetimesOfTheirOwn) {
   const TwoProducts products;
   const std::optional<PlannedPhase> plan = products.Plan();
@@ -486,13 +494,15 @@ TEST(WarpRolesTest, RingsMayBeOfDifferentLength) {
   ASSERT_TRUE(plan && plan->HasRoles());
   EXPECT_EQ(plan->workgroup.shared_bytes - plan->workgroup.slot_barriers,
             (2 * 3 + 2 * 2) * loops::kSlotBarrierBytes);
-  // Copies of keys for iteration k + 2 must not have the condition for k + 1.
+  // The copies are for iteration k + 2, but their condition says that iteration
+  // k + 1 exists. Warps then get no roles.
   products.in_loop.replace(products.in_loop.find("k + 2 < 8"), 9, "k + 1 < 8");
   EXPECT_FALSE(products.HasRoles());
 }
 
-// An iteration must read the slot that was copied for it, and its reader
-// signals that it has read the slot.
+// Warps get no roles if an iteration reads another slot than the one that was
+// filled for it, or if it reads a slot under a condition and so might not
+// release it.
 TEST(WarpRolesTest, EachIterationReadsItsSlot) {
   TwoProducts products;
   products.second =
@@ -510,11 +520,11 @@ TEST(WarpRolesTest, SeveralReadersOfARing) {
   const std::optional<PlannedPhase> plan = products.Plan();
   ASSERT_TRUE(plan && plan->HasRoles());
   EXPECT_EQ(plan->Readers(true, false), 1);  // the first product reads keys
-  EXPECT_EQ(plan->Readers(true, true), 1);   // the second one reads values
-  EXPECT_EQ(plan->Readers(false, true), 1);  // the third one reads keys, too
+  EXPECT_EQ(plan->Readers(true, true), 1);   // the second product reads values
+  EXPECT_EQ(plan->Readers(false, true), 1);  // the third: keys, too
 }
 
-// The number of iterations depends on the task.
+// A loop whose number of iterations depends on the task can have roles.
 TEST(WarpRolesTest, IterationsOfATask) {
   TwoProducts products;
   products.iterations = "t + 1";
@@ -529,8 +539,8 @@ TEST(WarpRolesTest, IterationsOfATask) {
   EXPECT_TRUE(products.HasRoles());
 }
 
-// A workgroup of a persistent kernel might get all the long tasks, so the
-// device distributes them.
+// The tasks differ in length. A workgroup of a persistent kernel might get all
+// the long ones, so the kernel is not persistent.
 TEST(WarpRolesTest, TasksOfDifferentLengthAreDealtOut) {
   Parts parts;
   parts.iterations = "t + 8";
@@ -567,8 +577,8 @@ TEST(WarpRolesTest, TasksThatAreLongAndShortAlternatelyHaveAFixedOrder) {
   EXPECT_EQ(most_workgroups(pieces, "264 * N"), 0);
 }
 
-// Products stay in flight only if the loop stores to no memory, other than
-// rings, that they read.
+// The products read %cs, which is stored before the loop, or in it. They stay
+// in flight only in the first case.
 TEST(WarpRolesTest, ProductsOfWhatTheLoopStoresDoNotGoOn) {
   Parts parts;
   parts.before = "invocation i < 64 { %cs[i, 0] = %a[i, 0] }\n" +

@@ -22,8 +22,9 @@ bool IsWait(const Statement& statement) {
          statement.kind == Statement::Kind::kSlot;
 }
 
-// Removes statement number `number` of those for which the test holds. If the
-// block has fewer, subtracts their count from `number`, and returns false.
+// Removes statement number `number` among those for which the test holds, and
+// returns true. If the block has fewer, subtracts their count from `number` and
+// returns false.
 bool Remove(Test test, Block& block, size_t& number) {
   for (size_t i = 0; i < block.size(); ++i) {
     if (test(block[i]) && number-- == 0) {

@@ -19,7 +19,9 @@ size_t CountBarriers(const loops::Block& block);
 // Returns the nest without barrier number `number`, in the order of the text.
 loops::LoopNest WithoutBarrier(loops::LoopNest nest, size_t number);
 
-// Does the same for waits: awaits of asynchronous stores, and steps of slots.
+// CountWaits and WithoutWait count and remove waits in the same way. Waits are
+// awaits of asynchronous stores, and the steps of ring slots (fill, await,
+// release).
 size_t CountWaits(const loops::LoopNest& nest);
 loops::LoopNest WithoutWait(loops::LoopNest nest, size_t number);
 

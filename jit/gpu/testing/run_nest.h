@@ -25,7 +25,8 @@ using Bytes = std::vector<std::vector<uint8_t>>;
 
 loops::LoopNest ParseOrDie(const std::string& text);
 
-// Returns a kernel image with the code of a nest that no dispatch belongs to.
+// Returns a kernel image with the code of a nest. The image names no dispatch,
+// because tests make nests without one.
 vm::KernelImage ImageOfNest(const loops::LoopNest& nest, DeviceCode code);
 
 // Records and runs the nest's code, prologue and phases. Then `buffers` has the

@@ -22,15 +22,17 @@ using tensor::LinearSum;
 using tensor::LinearTerm;
 using tensor::Opcode;
 
-// The loop variables, and digits of variables of fused loops, that can be
-// computed from the part that an iteration covers. If all variables can, no two
-// iterations cover overlapping parts.
+// Finds the loop variables whose values follow from the part of its axes that
+// an attached stage covers in an iteration. If all variables do, no two
+// iterations cover overlapping parts. A variable of a fused loop follows from
+// its digits (its quotient and its remainder).
 class KnownFromParts {
  public:
   explicit KnownFromParts(tensor::ExpressionPool& pool) : pool_(pool) {}
 
-  // Adds the digits in the part's begin, if iterations that differ in one of
-  // them always have parts of this axis that do not overlap:
+  // Adds the terms of the part's begin whose values follow from it, because
+  // iterations that differ in such a term have parts of this axis that do not
+  // overlap:
   //
   //   [i * 32 + j * 8, ... + 8) with j < 4 determines i and j
   //   [i * 8, i * 8 + 12) determines nothing
@@ -45,15 +47,16 @@ class KnownFromParts {
   }
 
  private:
-  // Adds the digits of a sum. A digit counts only if it changes the sum by at
-  // least `size` and the reach of all smaller digits: otherwise parts would
-  // overlap.
+  // Adds the terms of a sum whose values follow from it. A term (digit) does if
+  // a step of it changes the sum by at least `size` and the largest sum of all
+  // smaller terms: otherwise two parts may overlap.
   void AddSum(NodeId node, int64_t size) {
     std::optional<LinearSum> sum = tensor::Linearize(pool_, node);
-    // A sum without a known range might wrap, so it determines nothing.
+    // A sum without a known range might wrap, so no term follows from it.
     if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull()) return;
     std::ranges::sort(sum->terms, {}, &LinearTerm::coefficient);
-    // `reach` is the size of a part plus the largest sum of the smaller digits.
+    // `reach` is the size of a part plus the largest sum of the terms that were
+    // looked at.
     int64_t reach = size;
     std::vector<bool> tells;
     for (const LinearTerm& term : sum->terms) {
@@ -66,15 +69,15 @@ class KnownFromParts {
         reach = INT64_MAX;
       }
     }
-    // A digit is determined only if all larger digits are.
+    // A term follows from the sum only if all larger terms do.
     for (size_t i = tells.size(); i-- > 0;) {
       if (!tells[i]) break;
       known_.insert(sum->terms[i].node);
     }
   }
 
-  // Adds x to the known values for one pair of known values x floordiv c and x
-  // mod c, which determine x. Returns false if no such pair is left.
+  // Looks for a value x of which x floordiv c and x mod c are both known, and
+  // adds x to the known values. Returns false if there is no such x left.
   bool JoinDigits() {
     for (const NodeId id : std::vector<NodeId>(known_.begin(), known_.end())) {
       if (pool_[id].opcode != Opcode::kModulo) continue;
@@ -116,8 +119,8 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
       regions = std::move(read);
       continue;
     }
-    // If a stage has several results that are needed, the stage covers what any
-    // of them needs.
+    // If several results of the stage are needed, each in another part, the
+    // stage covers the whole axis.
     for (size_t d = 0; d < regions.size(); ++d) {
       if (regions[d].base != read[d].base ||
           regions[d].extent != read[d].extent || regions[d].needed ||
@@ -127,8 +130,9 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
     }
   }
   if (StoresResult(computation, stage)) {
-    // A result is needed whole, except for the parts that other iterations of
-    // the surrounding loops compute.
+    // A result of the dispatch must be computed whole. The stage may cover a
+    // part of an axis only if other iterations of the surrounding loops cover
+    // the rest.
     const std::vector<int> axes =
         AxesOfReader(schedule, stage, schedule.plan(stage).attach_stage);
     for (size_t d = 0; d < regions.size(); ++d) {
@@ -153,8 +157,8 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
            plan.attach_loop == around.plan->order[position];
   };
   PlacedStages placed;
-  // The stages that are computed in the loop, directly or in a loop of another
-  // such stage.
+  // The stages that are computed in the loop: those attached to it, and those
+  // attached to loops of these stages.
   std::vector<int> inside;
   for (int i = 0; i < around.stage; ++i) {
     if (PositionInside(schedule, i, around.stage) >= position)
@@ -166,7 +170,8 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
   body.stages.push_back(&around);
   for (size_t i = position + 1; i < around.plan->order.size(); ++i)
     body.moving.insert(around.values[around.plan->order[i]]);
-  // The part that a stage covers depends on the stages after it.
+  // Visits the last stage first, because the part that a stage covers depends
+  // on the stages that read it.
   for (size_t i = inside.size(); i-- > 0;) {
     const int stage = inside[i];
     std::vector<AxisRegion> regions =
@@ -211,7 +216,8 @@ Status CheckPartsAreOwn(const Computation& computation,
 
 namespace {
 
-// Visits the loops as lowering does, but builds no nest.
+// Visits the stages and loops in the order of lowering, without adding them to
+// a nest.
 class PartsCheck {
  public:
   explicit PartsCheck(const Schedule& schedule)
@@ -243,7 +249,8 @@ class PartsCheck {
       const StatusOr<StageLoops> s =
           MakeStageLoops(schedule_, root, std::move(regions), full_[root],
                          /*is_placed=*/true, nest_);
-      // Loops that cannot be made are no error here: lowering refuses them.
+      // Loops that cannot be made are skipped here, because lowering returns
+      // the error for them.
       if (s.ok()) EMBER_RETURN_IF_ERROR(Visit(*s));
     }
     return OkStatus();

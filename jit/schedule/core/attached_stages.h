@@ -24,9 +24,10 @@
 
 namespace ember::schedule {
 
-// Returns the part of each axis of the stage that the body needs; a combined
-// axis is needed whole. full: the axes' whole extents, in the nest's pool.
-// header: rewrites the computation's extents into the nest's pool.
+// Returns, for each axis of the stage, the part that the body of a loop needs.
+// An axis that the stage combines (a reduction) is needed whole. full: the
+// axes' whole extents, in the nest's pool. header: rewrites the computation's
+// extents into the nest's pool.
 std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
                                        const LoopBody& body,
                                        std::span<const NodeId> full,
@@ -34,21 +35,21 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
 
 // The stages that are computed in one loop of another stage (compute_at).
 struct PlacedStages {
-  // The stages that are computed directly in this loop, in order.
+  // numbers of the stages that are computed directly in this loop, in order
   std::vector<int> attached;
-  // Loops of the stages in `attached`, and of the stages that are computed
-  // inside these stages.
+  // For each stage in `attached`, and each stage that is computed inside one of
+  // these: its loops.
   std::map<int, StageLoops> loops;
 };
 
-// A function that changes the regions of an attached stage: the parts of its
-// axes that are computed in the surrounding loop. May be null.
+// A function that changes the regions of an attached stage: the part of each
+// axis that it computes in an iteration of the loop. May be null.
 using RegionChange =
     std::function<void(int stage, std::vector<AxisRegion>& regions)>;
 
-// Returns the stages that are computed in a loop of the stage `around`, with
-// their loops and those of the stages inside them. The loops cover only the
-// part of each axis that this loop needs. position: the place of the loop in
+// Makes the loops of the stages that are computed in a loop of the stage
+// `around`, and of the stages inside them. They cover only the part of each
+// axis that an iteration of this loop needs. position: position of the loop in
 // the order of around's loops. full: for each stage, the whole extents of its
 // axes, in the nest's pool.
 StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
@@ -57,17 +58,16 @@ StatusOr<PlacedStages> PlaceStages(const Schedule& schedule,
                                    const RegionChange& change, Rewriter& header,
                                    loops::LoopNest& nest);
 
-// Checks that stages that must run once (MustRunOnce) cover a different part in
-// each iteration of the surrounding loops: no element is computed twice,
-// neither one after the other nor at once. A part that cannot be bounded counts
-// as everything, so more than one iteration is refused. variables: those of all
-// surrounding loops.
+// Checks that no element of a stage that must run once (MustRunOnce) is
+// computed twice: each iteration of the surrounding loops must cover a
+// different part. If a part cannot be bounded, it counts as everything, so the
+// loops may have only one iteration. variables: those of all surrounding loops.
 Status CheckPartsAreOwn(const Computation& computation,
                         const PlacedStages& placed,
                         std::span<const NodeId> variables,
                         loops::LoopNest& nest);
-// Makes this check, that no element of a stage that must run once is computed
-// twice, for every loop of the schedule.
+// Does this check for the stages in every loop of the schedule: no element of a
+// stage that must run once may be computed twice.
 Status CheckPartsAreOwn(const Schedule& schedule);
 
 }  // namespace ember::schedule

@@ -12,8 +12,8 @@ namespace {
 
 using tensor::Opcode;
 
-// For each axis of a stage inside the loop: the equal axis of the stage around
-// it, or -1.
+// For each axis of a stage: the number of the axis of the stage around it that
+// is equal to it; -1 if there is none.
 using AxisMap = std::vector<int>;
 
 class Attachment {
@@ -49,10 +49,11 @@ class Attachment {
     return OkStatus();
   }
 
-  // Checks the conditions that must still hold after later primitives have
-  // changed the loops, and the stages between producer and consumer.
+  // Checks the conditions on which the attachment depends and which later
+  // primitives may break: they may change the loops, or stages between producer
+  // and consumer.
   Status CheckLater() const {
-    // Loops may have been reordered since the stage was attached.
+    // A later reorder may have moved loops since the stage was attached.
     EMBER_RETURN_IF_ERROR(CheckConsumers());
     for (int i = producer_ + 1; i <= consumer_; ++i) {
       for (const ComputationStore& store : computation_.stages[i].stores) {
@@ -69,8 +70,8 @@ class Attachment {
           "%" + NameOf(producer_) +
           " is a result, and a loop around it may never run");
     }
-    // `once` is necessary, but not sufficient: CheckPartsAreOwn later examines
-    // the exact parts that iterations compute.
+    // `once` is necessary but not sufficient. CheckPartsAreOwn later checks
+    // that the parts that iterations compute do not overlap.
     const bool once = IsComputedOnce();
     if (StoresResult(computation_, producer_) && !once) {
       return FailedPreconditionError(
@@ -86,8 +87,8 @@ class Attachment {
     return OkStatus();
   }
 
-  // True if each iteration of the loops down to `loop_` needs different
-  // elements.
+  // True if each iteration of the consumer's loops, from the outermost to
+  // `loop_`, needs different elements of the producer.
   bool IsComputedOnce() const {
     const AxisMap map = MapOf(producer_);
     for (int axis : FixedAxes()) {
@@ -98,8 +99,9 @@ class Attachment {
 
   AxisMap AxesOfConsumer() const { return MapOf(producer_); }
 
-  // True if the producer stores a result, and some loop down to `loop_` may
-  // have no iteration although the producer has points.
+  // True if the producer stores a result of the dispatch, and one of the
+  // consumer's loops down to `loop_` may have no iteration although the
+  // producer has elements to store.
   bool MissesResult() const {
     if (!StoresResult(computation_, producer_)) return false;
     const AxisMap map = MapOf(producer_);
@@ -113,10 +115,9 @@ class Attachment {
   }
 
  private:
-  // Refuses to compute the producer behind a stage that may overwrite an input
-  // that the producer reads: its result may be in that input's memory. Stages
-  // in the same loop still follow the producer there, one part at a time
-  // (KeepsPlaces).
+  // Refuses to move the producer behind a stage that may overwrite one of its
+  // inputs: a result may share memory with an input. Stages that are attached
+  // to the same loop are checked by KeepsPlaces instead.
   Status CheckSharedMemory() const {
     for (int i = producer_ + 1; i < consumer_; ++i) {
       if (IsInside(i)) continue;
@@ -132,7 +133,7 @@ class Attachment {
   }
 
   // True if the buffer is a result that may share memory with an input that the
-  // producer reads. Shapes that may be equal count as equal.
+  // producer reads. Extents that may be equal count as equal.
   bool MayOverwrite(uint32_t result) const {
     const ComputationBuffer& stored = computation_.buffers[result];
     if (stored.role != BufferRole::kOutput) return false;
@@ -186,9 +187,10 @@ class Attachment {
     return false;
   }
 
-  // True if the producer, and the stages in the loop that store results, have
-  // the fixed axes at the same positions as the consumer. Then no other
-  // iteration reads the part of an input that one iteration overwrites.
+  // True if the producer, and the stages in the loop that store results, index
+  // the axes of the surrounding loops at the same positions as the consumer.
+  // Then each iteration overwrites only the part of an input that it reads
+  // itself.
   bool KeepsPlaces() const {
     const std::vector<int> fixed = FixedAxes();
     for (int i = producer_; i < consumer_; ++i) {
@@ -205,8 +207,8 @@ class Attachment {
     return true;
   }
 
-  // Returns the consumer's axes over which the loops from the outermost to
-  // `loop_` run.
+  // Returns the axes of the consumer over which its loops from the outermost to
+  // `loop_` iterate.
   std::vector<int> AxesAround() const {
     const StagePlan& plan = schedule_.plan(consumer_);
     std::vector<int> axes;
@@ -217,7 +219,8 @@ class Attachment {
     return axes;
   }
 
-  // Returns the axes of AxesAround() that have more than one value.
+  // Returns those of AxesAround() that may have more than one value: an
+  // iteration of the loops has one value of each.
   std::vector<int> FixedAxes() const {
     std::vector<int> axes = AxesAround();
     std::erase_if(axes, [&](int axis) {
@@ -242,7 +245,8 @@ class Attachment {
       for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<int>(i);
       return map;
     }
-    // -2: the stage's axis is not matched yet, because no reader was visited
+    // -2 marks an axis of the stage that is not matched yet, because no reader
+    // was visited
     for (int d = 0; d < computed.spatial_count; ++d) map[d] = -2;
     for (int reader : ConsumersOf(computation_, stage)) {
       const AxisMap readers = MapOf(reader);
@@ -300,8 +304,8 @@ Status CheckAttachment(const Schedule& schedule, int producer, int consumer,
 Status CheckAttachments(const Schedule& schedule) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {
-    // Follows the attachments outwards: visits each stage around this one, from
-    // the nearest to the outermost.
+    // Visits each stage around this one, from the nearest to the outermost, by
+    // following the attachments.
     int inner = i;
     while (schedule.plan(inner).attach_stage >= 0) {
       const StagePlan& plan = schedule.plan(inner);

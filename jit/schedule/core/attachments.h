@@ -17,8 +17,8 @@
 namespace ember::schedule {
 
 // True if each iteration of the consumer's loops, from the outermost to `loop`,
-// needs different elements of the producer, so that none is computed twice
-// inside the loop, and no element of a result is left out.
+// needs different elements of the producer. Then no element is computed twice,
+// and none that the dispatch returns is left out.
 bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
                     int loop);
 

@@ -19,15 +19,15 @@ using tensor::Opcode;
 // holds.
 constexpr int64_t kElementsOfVectors = 64;
 
-// Two neighbours, numbers `first` and `first` + 1, of a stage's axes or of a
-// buffer's dims.
+// Two neighbouring axes of a stage, or dims of a buffer: those with the numbers
+// `first` and `first` + 1.
 struct Pair {
   int owner = 0;
   int first = 0;
   auto operator<=>(const Pair&) const = default;
 };
 
-// One load or store of a buffer.
+// A load or a store, with its indices.
 struct Access {
   int stage = 0;
   uint32_t buffer = 0;
@@ -110,8 +110,8 @@ class Collapser {
 
   // --- Finding the pairs that must be collapsed together. ---
 
-  // True if the pair of axes can become one axis. Then axes_ and dims_ contain
-  // all pairs of axes and of dims that must be collapsed with it.
+  // True if the pair of axes can become one axis. Fills axes_ and dims_ with
+  // all pairs of axes and of dims that must be collapsed together with it.
   bool Closes(const Pair& seed) {
     axes_ = {seed};
     dims_.clear();
@@ -124,8 +124,9 @@ class Collapser {
         if (!FindAxes(dims, open)) return false;
       }
     }
-    // Two axes are not collapsed if they are the innermost dims of every buffer
-    // and rows are whole vectors: lanes can then run along a row.
+    // Collapsing brings nothing if the second dim of each pair is the innermost
+    // dim of its buffer and is a multiple of vectors long: vectors then run
+    // along rows anyway.
     return std::any_of(dims_.begin(), dims_.end(), [&](const Pair& dims) {
       const auto& extents = c_.buffers[dims.owner].extents;
       return SizeOf(extents[dims.first + 1]) % kElementsOfVectors != 0 ||
@@ -136,14 +137,14 @@ class Collapser {
 
   bool IsCandidate(const Pair& axes) const {
     const ComputationStage& stage = c_.stages[axes.owner];
-    // A spatial axis and a reduction axis are never collapsed into one.
+    // A spatial axis and a reduction axis cannot become one axis.
     if (axes.first + 1 == stage.spatial_count) return false;
     return SizeOf(stage.axes[axes.first].extent) > 1 &&
            SizeOf(stage.axes[axes.first + 1].extent) > 1;
   }
 
-  // Adds the dims that the pair of axes indexes. Returns false if the axes have
-  // other uses.
+  // Adds the pairs of dims that the pair of axes indexes. Returns false if an
+  // access or a value uses the axes in another way.
   bool FindDims(const Pair& axes) {
     const ComputationStage& stage = c_.stages[axes.owner];
     const NodeId x = stage.axes[axes.first].variable;
@@ -177,10 +178,11 @@ class Collapser {
     return true;
   }
 
-  // Adds the axes that index the pair of dims. Returns false if anything else
-  // indexes these dims.
+  // Adds the pairs of axes that index the pair of dims, in any stage. Returns
+  // false if some access indexes these dims in another way.
   bool FindAxes(const Pair& dims, std::vector<Pair>& open) {
-    // Dims up to one that data index keep their numbers.
+    // If a loaded value indexes a dim, that dim and the dims before it keep
+    // their numbers, because the message of a failed check names the dim.
     if (dims.first <= last_from_data_[dims.owner]) return false;
     const ComputationBuffer& buffer = c_.buffers[dims.owner];
     for (const Access& access : accesses_) {
@@ -197,8 +199,7 @@ class Collapser {
         return false;
       }
       const Pair pair{access.stage, static_cast<int>(x - axes.begin())};
-      // An axis may be in one pair only. If it is in two, neither pair is
-      // collapsed.
+      // An axis that would be in two pairs is collapsed in neither.
       for (const int other : {-1, 1}) {
         if (axes_.contains({pair.owner, pair.first + other})) return false;
       }
@@ -232,8 +233,7 @@ class Collapser {
 
   void RewriteStage(int number) {
     ComputationStage& stage = c_.stages[number];
-    // pairs of an axis that is the first of two collapsed axes, and the new
-    // axis
+    // the first axis of each collapsed pair, and the new axis
     std::vector<std::pair<NodeId, NodeId>> merged;
     for (auto pair = axes_.rbegin(); pair != axes_.rend(); ++pair) {
       if (pair->owner != number) continue;
@@ -289,10 +289,10 @@ class Collapser {
   Computation& c_;
   tensor::ExpressionPool& pool_;
   std::vector<Access> accesses_;
-  // for each stage: the expression nodes that it uses
+  // for each stage: the nodes that its expressions consist of
   std::vector<std::set<NodeId>> nodes_;
-  // for each buffer: the last dim whose index contains a loaded value in some
-  // access; -1 if there is none
+  // for each buffer: the last dim that some access indexes by a loaded value;
+  // -1 if there is none
   std::vector<int> last_from_data_;
   std::set<Pair> axes_;
   std::set<Pair> dims_;

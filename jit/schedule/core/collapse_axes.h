@@ -1,5 +1,5 @@
-// Collapses neighbouring axes that a computation only uses together into one
-// axis, before it is scheduled:
+// Collapses two neighbouring axes into one, before a computation is scheduled,
+// if every access uses them together:
 //
 //   %y[0, i, j, o] = sum(c < 64) %x[0, i, j, c] * %w[c, o]   // i < 14, j < 14
 //   %y[0, ij, o]   = sum(c < 64) %x[0, ij, c] * %w[c, o]     // ij < 196

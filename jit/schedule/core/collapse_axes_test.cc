@@ -77,7 +77,7 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
         R"(dispatch @a(%x: f32[6, 7, 64]) -> (%y: f32[4, 7, 64]) {
   %y[i, j, o] = sum(k < 3) %x[i + k, j, o]
 })",
-        // j is also used alone: it indexes %s.
+        // j also indexes %s alone.
         R"(dispatch @b(%x: f32[6, 7, 8], %s: f32[7]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[i, j, o] * %s[j]
 })",
@@ -85,12 +85,12 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
         R"(dispatch @c(%x: f32[7, 6, 8]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[j, i, o]
 })",
-        // Only a part of dim 1 of %x is read, so i and j do not run through
-        // contiguous memory.
+        // Only a part of dim 1 of %x is read, so elements along i and j are not
+        // contiguous.
         R"(dispatch @d(%x: f32[6, 9, 8]) -> (%y: f32[6, 7, 8]) {
   %y[i, j, o] = %x[i, j, o]
 })",
-        // j indexes the innermost dim, from which lanes are taken.
+        // j indexes the innermost dim of every buffer, along which vectors run.
         R"(dispatch @e(%x: f32[7, 64]) -> (%y: f32[7, 64]) {
   %y[i, j] = neg(%x[i, j])
 })"}) {
@@ -103,8 +103,8 @@ TEST(CollapseAxes, KeepsWhatIsUsedApart) {
   }
 }
 
-// After the axes are collapsed, a vector that begins in one row may end in the
-// next row, so all vectors are whole.
+// Rows of 56 elements are not a multiple of a vector's length. After j and o
+// are collapsed, vectors cross from one row into the next and none is partial.
 TEST(CollapseAxes, RowsThatAreNoWholeVectors) {
   EXPECT_NE(Collapsed(R"(
 dispatch @pad(%x: f32[6, 7, 56]) -> (%y: f32[8, 7, 56]) {
@@ -115,8 +115,8 @@ dispatch @pad(%x: f32[6, 7, 56]) -> (%y: f32[8, 7, 56]) {
             std::string::npos);
 }
 
-// A failed check of %n[i] names dim 0 of %x, which stays as it is; so do the
-// dims before one that data index.
+// If the check of the loaded index %n[i] fails, the message names dim 0 of %x.
+// So this dim and those before it are not collapsed; the dims after it are.
 TEST(CollapseAxes, DimsAfterOneThatDataIndex) {
   const std::string rows = Collapsed(R"(
 dispatch @rows(%n: i64[5], %x: f32[9, 6, 7]) -> (%y: f32[5, 6, 7]) {

@@ -21,8 +21,8 @@ using tensor::Register;
 using tensor::Simplifier;
 using tensor::Stage;
 
-// Number of the scope that Axis and Load nodes of a stage get in the expression
-// pool. Scope 0 is the dispatch's header.
+// Scope, in the expression pool, of the Axis and Load nodes of stages. Scope 0
+// has the expressions of the dispatch's header.
 constexpr int kStageScope = 1;
 
 class Disassembler {
@@ -88,8 +88,8 @@ class Disassembler {
   }
 
   void NoteCheckedExtents() {
-    // The extents of inputs and outputs are known in a nest, because the nest
-    // has these buffers.
+    // Extents that inputs and outputs have need no further check: a nest has
+    // these buffers, and their extents are checked with them.
     std::vector<NodeId> known;
     const auto note = [&](NodeId extent) {
       if (result_.pool.IntegerConstant(extent) ||
@@ -162,7 +162,8 @@ class Disassembler {
   const Dispatch& dispatch_;
   std::span<const int64_t> parameters_;
   Computation result_;
-  // For each register of the dispatch: the expression node of its value.
+  // for each register of the dispatch: the expression node that computes its
+  // value
   std::vector<NodeId> nodes_;
   const std::vector<ComputationAxis>* axes_ = nullptr;
   std::map<std::string, int> names_;

@@ -28,7 +28,8 @@ enum class BufferRole : uint8_t {
   kInput,
   kOutput,
   kTemporary,
-  // A temporary that only depends on constants, filled once for many calls.
+  // A temporary that depends only on constants. It is filled once for many
+  // calls.
   kPacked
 };
 
@@ -37,11 +38,12 @@ struct ComputationBuffer {
   DType type = DType::kF32;
   BufferRole role = BufferRole::kInput;
   std::vector<NodeId> extents;
-  // For inputs: true if the input is always the same constant of the module.
-  // For packed buffers: true if the buffer is computed from such constants
-  // only.
+  // True if the contents are the same in every call. `is_constant` is set for
+  // an input that is always the same constant of the module, and for a packed
+  // buffer that is computed from such constants only.
   bool is_constant = false;
-  // For constants of i8: an interval that contains all elements and 0.
+  // For constants of type i8: an interval that contains 0 and the values of all
+  // elements.
   tensor::Interval values;
   // For inputs: true if the input may share memory with an output
   // (vm::MayAlias).
@@ -61,20 +63,20 @@ struct ComputationStore {
   tensor::Update update = tensor::Update::kAssign;
 };
 
-// Describes elements of a reduction that do not change what it combines: those
-// with k * step >= end, where k is the reduction axis, and those with (k + 1) *
-// step <= begin. A loop over k may leave them out.
+// Describes the elements of a reduction over k that change its result. The
+// others, with k * step >= end or (k + 1) * step <= begin, may be left out by
+// the loop over k.
 //
 //   %total[i] = sum(k < 64) %power[i, k]   // end i + 1: %power is 0 from there
 struct UsefulElements {
-  // i64 expressions over the stage's spatial axes and parameters. nullopt: the
-  // first elements are useful.
+  // `end` and `begin` are i64 expressions over the stage's spatial axes and
+  // parameters. If `begin` is nullopt, useful elements begin at 0.
   NodeId end = 0;
   std::optional<NodeId> begin;
   int64_t step = 1;
   // Smallest number of elements that a loop must combine, if there are that
-  // many. With 1 a loop whose elements are all useless combines one of them,
-  // which gives the same result, such as a NaN.
+  // many. It is 1 if combining no element at all would give another result than
+  // combining a useless one, such as a NaN.
   int64_t least = 0;
 };
 
@@ -90,19 +92,19 @@ struct ComputationStage {
   std::vector<NodeId> initial;
   // only for kFold: the new state after an element
   std::vector<NodeId> results;
-  // The elements that may be left out. Only in a stage with one reduction axis.
+  // The elements that must be combined; nullopt: all. Set only in stages with
+  // one reduction axis.
   std::optional<UsefulElements> useful;
-  // The end of the first reduction axis for a point: an i64 expression over the
-  // point's spatial axes, from 0 to the axis' extent. Not in a fold. No stage
-  // reads a point that combines nothing, so that point need not be stored.
-  // Points that differ only in the first spatial axis are pieces of a range
-  // (see the primitive `stream`). The pieces of each range together combine
-  // about as many elements as those of any other range, so default schedules
-  // give the points of a range to one workgroup, one after the other.
+  // If set, a point combines only the elements of the first reduction axis
+  // before `end`, an i64 expression over the point's spatial axes, from 0 to
+  // the axis' extent. Never set in a fold. No stage reads a point that combines
+  // nothing, so that point need not be stored. The primitive `stream` sets it:
+  // points that differ only in the first spatial axis are then pieces of one
+  // range of work. All ranges combine about as many elements, so default
+  // schedules give the points of a range to one workgroup, one after the other.
   std::optional<NodeId> end;
-  // Only for kFold: true if the state of the fold has the form of one of its
-  // elements, so that the results of parts of the fold may be combined by the
-  // same fold.
+  // Only for kFold: true if the fold's state has the same form as an element.
+  // The results of parts of the fold can then be combined by the same fold.
   bool combines_parts = false;
   std::vector<ComputationStore> stores;
 
@@ -112,12 +114,12 @@ struct ComputationStage {
 struct Computation {
   std::string name;
   std::vector<std::string> parameters;
-  // inputs, then outputs, then other buffers
+  // all buffers: inputs, then outputs, then temporaries and packed buffers
   std::vector<ComputationBuffer> buffers;
   std::vector<ComputationStage> stages;
-  // Extents of the dispatch's temporaries and axes that depend on parameters.
-  // The caller of the dispatch checks them (tensor/concrete_header.h), whatever
-  // schedules make of the stages.
+  // Extents of temporaries and axes of the dispatch that depend on parameters.
+  // The caller of the dispatch checks them (tensor/concrete_header.h), even if
+  // a schedule removes the temporary or axis.
   std::vector<NodeId> checked_extents;
   tensor::ExpressionPool pool;
   uint64_t axis_count = 0;  // immediate of the next Axis node
@@ -137,7 +139,7 @@ struct Computation {
 Computation Disassemble(const tensor::Dispatch& dispatch,
                         std::span<const int64_t> parameters);
 
-// Calls visit(load) for each Load and Pad node below the roots, once each.
+// Calls visit(load) once for each Load and Pad node that the roots depend on.
 template <typename Visitor>
 void ForEachLoad(const tensor::ExpressionPool& pool,
                  std::span<const NodeId> roots, Visitor&& visit) {
@@ -154,14 +156,15 @@ void ForEachLoad(const tensor::ExpressionPool& pool,
         node.opcode == tensor::Opcode::kPad) {
       visit(id);
     }
-    // The operand of an Axis node is the axis' extent, which is not visited.
+    // The operand of an Axis node is the axis' extent. Loads in it do not
+    // count, so it is not visited.
     if (node.opcode == tensor::Opcode::kAxis) continue;
     stack.insert(stack.end(), node.operands.begin(), node.operands.end());
   }
 }
 
-// Marks the input as a constant of the module, and notes the range of its
-// values.
+// Marks the input as a constant of the module. If it is of i8, also stores the
+// interval of its values.
 void MakeConstant(ComputationBuffer& input, std::span<const uint8_t> data);
 
 // Returns the bits of the combiner's neutral element, such as 0 for sums. The
@@ -172,7 +175,8 @@ uint64_t NeutralBits(tensor::Combiner combiner, DType type);
 // stay.
 DType AccumulatorType(tensor::Combiner combiner, DType type);
 
-// Returns all expressions of a stage: values, fold, store indices.
+// Returns the roots of all expressions of a stage: its values, the expressions
+// of its fold, and the indices of its stores.
 std::vector<NodeId> RootsOf(const ComputationStage& stage);
 
 }  // namespace ember::schedule

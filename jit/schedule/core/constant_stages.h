@@ -28,8 +28,9 @@ namespace ember::schedule {
 // computed where it is read.
 void MarkConstantStages(Computation& computation);
 
-// Numbers of 4 bits with scales grow by less than a factor of 8 as f32; the
-// limit leaves some room.
+// Largest ratio of a computed constant's bytes to those of the constants that
+// it is computed from. 4-bit weights with scales grow by less than a factor of
+// 8 when they become f32, so the limit leaves some room.
 inline constexpr int64_t kMaxGrowth = 16;
 
 }  // namespace ember::schedule

@@ -22,9 +22,10 @@ bool IsUnit(const ExpressionPool& pool, NodeId extent) {
   return pool[extent].range.high <= 1;
 }
 
-// Returns an index as digits: axes with their factors, smallest first. nullopt
-// if it is no sum of axes, or if two points of the axes may give the same
-// value: each factor must be at least the reach of all smaller digits.
+// Returns the terms of an index, axes with factors (its digits), smallest
+// factor first. nullopt if it is no sum of axes, or if two points of the axes
+// may give the same value: each factor must exceed the largest sum of the terms
+// with smaller factors.
 std::optional<std::vector<LinearTerm>> DigitsOf(const ExpressionPool& pool,
                                                 NodeId index) {
   std::optional<LinearSum> sum = tensor::Linearize(pool, index);
@@ -69,8 +70,8 @@ bool StoreIsDistinct(const Computation& computation,
       });
 }
 
-// True if the index takes every value from 0 to extent - 1 while the axes
-// iterate.
+// True if the index takes every value from 0 to extent - 1 while its axes
+// iterate, each value once.
 bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
   if (pool[index].opcode == Opcode::kAxis)
     return pool[index].operands[0] == extent;
@@ -86,10 +87,10 @@ bool CoversDim(const ExpressionPool& pool, NodeId index, NodeId extent) {
   return pool.IntegerConstant(extent) == next;
 }
 
-// True if no axis can keep the stage from storing elements that the buffer has.
-// An axis of at most one point does not occur in DigitsOf. If it has no point,
-// the stage stores nothing. That is right only if the axis indexes a dim of the
-// same extent, which then has no element either.
+// True if no empty axis keeps the stage from storing elements of the buffer.
+// DigitsOf leaves out axes of at most one point, so they are checked here. If
+// such an axis has no point, the stage stores nothing, which is right only if
+// the axis indexes a dim of the same extent: that dim then has no element.
 bool HasItsPoints(const Computation& computation, const ComputationStage& stage,
                   const ComputationStore& store) {
   const ExpressionPool& pool = computation.pool;
@@ -121,8 +122,8 @@ bool StoresAreDistinct(const Computation& computation, int number) {
 bool StoresCover(const Computation& computation, int number) {
   const ComputationStage& stage = computation.stages[number];
   if (!StoresAreDistinct(computation, number)) return false;
-  // The indices of two dims must not contain the same axis, because otherwise
-  // they depend on each other.
+  // An axis may occur in the index of one dim only. Otherwise two indices
+  // depend on each other, and not all their combinations are stored.
   std::set<NodeId> used;
   for (const ComputationStore& store : stage.stores) {
     if (store.update != tensor::Update::kAssign ||
@@ -146,7 +147,7 @@ bool StoresCover(const Computation& computation, int number) {
 
 namespace {
 
-// A range of elements of a dim, from `low` to `high`, both included.
+// The elements low .. high of a dim, both included.
 struct Interval {
   int64_t low = 0;
   int64_t high = -1;
@@ -169,8 +170,8 @@ std::optional<Interval> ValuesOf(const ExpressionPool& pool, NodeId index) {
   return Interval{low, low + next - 1};
 }
 
-// The part of a buffer that a store covers: everything along all dims but
-// `dim`, and the range `values` of dim `dim`. dim -1: the whole buffer.
+// The part of a buffer that a store covers: the elements `values` of dim `dim`,
+// and all elements of the other dims. If `dim` is -1, the whole buffer.
 struct CoveredPart {
   int dim = -1;
   Interval values;
@@ -187,8 +188,8 @@ std::optional<CoveredPart> PartOf(const Computation& c,
   for (size_t d = 0; d < store.indices.size(); ++d) {
     const auto digits = DigitsOf(c.pool, store.indices[d]);
     if (!digits) return std::nullopt;
-    // The indices of two dims must not contain the same axis, because otherwise
-    // they depend on each other.
+    // An axis may occur in the index of one dim only. Otherwise two indices
+    // depend on each other, and not all their combinations are stored.
     for (const LinearTerm& digit : *digits) {
       if (!used.insert(digit.node).second) return std::nullopt;
     }
@@ -207,15 +208,15 @@ bool IsStoredWhole(const Computation& c, uint32_t buffer) {
   std::vector<Interval> parts;
   int dim = -1;
   for (int i = 0; i < static_cast<int>(c.stages.size()); ++i) {
-    // A store after the first stage that reads the buffer does not count.
+    // Only stores before the first stage that reads the buffer count.
     if (Reads(c, i, buffer)) break;
     for (const ComputationStore& store : c.stages[i].stores) {
       if (store.buffer != buffer) continue;
       const std::optional<CoveredPart> part = PartOf(c, c.stages[i], store);
       if (!part) continue;
       if (part->dim < 0) return true;
-      // The parts that are collected so far divide the buffer along `dim`. A
-      // part along another dim cannot be combined with them.
+      // All collected parts are intervals of the same dim, so that their union
+      // is easy to find. A part along another dim is left out.
       if (dim >= 0 && part->dim != dim) continue;
       dim = part->dim;
       parts.push_back(part->values);
@@ -345,8 +346,8 @@ Status CheckParallelIsOutermost(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// Returns a stage that is computed in loop `position` of the stage, or in a
-// loop inside it; -1 if there is none.
+// Returns the number of a stage that is attached to the loop at position
+// `position` of the stage, or to a loop inside that one; -1 if there is none.
 int StageInside(const Schedule& schedule, int stage, int position) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {
@@ -393,8 +394,8 @@ Status CheckInsideVector(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// Returns the first bound loop of the stage's loops down to number `last` (-1:
-// all loops); null if there is none.
+// Returns the outermost bound loop among the stage's loops from the outermost
+// to loop `last` (-1: all loops); null if none is bound.
 const Loop* BoundLoopOf(const StagePlan& plan, int last) {
   for (int loop : plan.order) {
     if (IsBound(plan.loops[loop].mark)) return &plan.loops[loop];
@@ -439,8 +440,8 @@ Status CheckInsideBound(const Schedule& schedule, int stage) {
   return OkStatus();
 }
 
-// Returns the remaining loops in the order in which they must be nested to
-// visit the stage's points in the order of its axes.
+// Returns the numbers of the loops in `plan.order`, ordered as they must be
+// nested to visit the stage's points in the order of its axes.
 std::vector<int> LoopsInOrder(const StagePlan& plan) {
   std::vector<int> loops;
   for (size_t i = 0; i < plan.loops.size(); ++i) {
@@ -452,8 +453,8 @@ std::vector<int> LoopsInOrder(const StagePlan& plan) {
         loops.push_back(number);
         break;
       case Loop::Origin::kOuter:
-        // In the list of loops, the inner loop of a split follows its outer
-        // loop.
+        // The two loops that a split makes have consecutive numbers: the outer
+        // one, then the inner one.
         *parent = number;
         loops.insert(std::find(loops.begin(), loops.end(), number) + 1,
                      number + 1);

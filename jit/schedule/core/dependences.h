@@ -11,17 +11,18 @@
 namespace ember::schedule {
 
 // True if every point of the stage stores to different elements, so that points
-// may run in any order and at once: in each store, each axis is a digit of one
-// dim's index (4 * i + j for j < 4).
+// may run in any order and in parallel. In each store, each axis must be a term
+// of the index of one dim, such that the terms cannot overlap, as in 4 * i + j
+// for j < 4.
 bool StoresAreDistinct(const Computation& computation, int stage);
 
-// True if every element of the stage's buffers is stored, by assignment.
+// True if the stage stores every element of its buffers, each by assignment.
 bool StoresCover(const Computation& computation, int stage);
 // True if every element of the buffer is stored before the first stage that
 // reads it. Each store may cover a part along one dim, as in a concatenation.
 bool IsStoredWhole(const Computation& computation, uint32_t buffer);
-// True if every element of the stage's buffers is stored, by assignment, and
-// dim d of each buffer is indexed by axis d alone.
+// True if the stage stores every element of its buffers, each by assignment,
+// and the index of dim d is axis d alone.
 bool StoresAreIdentity(const Computation& computation, int stage);
 
 // Returns the position in `around`'s loops at which the stage is computed,
@@ -34,14 +35,17 @@ std::vector<int> ConsumersOf(const Computation& computation, int stage);
 
 // True if the stage stores to a result of the dispatch.
 bool StoresResult(const Computation& computation, int stage);
-// True if the stage reads an input that may share memory with a result.
+// True if the stage reads an input that a result may overwrite, because the two
+// may share memory.
 bool ReadsOverwritten(const Computation& computation, int stage);
 // True if computing an element of the stage a second time may give another
-// value, or may be visible outside: ReadsOverwritten or StoresResult.
+// value, or a caller may see it: the stage reads an input that may be
+// overwritten, or stores a result.
 bool MustRunOnce(const Computation& computation, int stage);
 
-// True if every index of every load and store is within its buffer for all
-// values of the axes, so that running the program needs no check.
+// True if every index of the stage's loads and stores is within its buffer for
+// all values of the axes, so that the nest needs no run-time check. IsSafe: the
+// same for one load.
 bool AccessesAreSafe(const Computation& computation, int stage);
 bool IsSafe(const Computation& computation, NodeId load);
 

@@ -39,8 +39,9 @@ bool Facts::IsBelow(NodeId a, NodeId b) const {
          IsBelowByMultiples(a, b);
 }
 
-// True if b - a - 1 = c * (second - first - 1) + rest, where c > 0 cancels a
-// term and the rest is not negative.
+// True if b - a - 1 = c * (second - first - 1) + rest for one of the known
+// facts first < second. The factor c > 0 is chosen so that one term cancels.
+// Then a < b follows if the rest is not negative.
 bool Facts::IsBelowByMultiples(NodeId a, NodeId b) const {
   const std::optional<LinearSum> goal = Gap(a, b);
   if (!goal) return false;

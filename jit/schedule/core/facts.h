@@ -1,6 +1,6 @@
-// Facts that hold at a place of a loop nest beyond the ranges of its variables:
-// the conditions of the Ifs and Checks around it. Internal to schedules and
-// lowering.
+// The facts that hold at a place in a loop nest in addition to the ranges of
+// variables: the conditions of the Ifs and Checks around that place. Internal
+// to schedules and lowering.
 //
 //   Facts facts(pool);
 //   facts.Add(i0 * 16 + 15, n);             // i0 * 16 + 15 < n
@@ -34,12 +34,13 @@ class Facts {
 
   // True if the fact a < b was added in exactly this form.
   bool Has(NodeId a, NodeId b) const;
-  // True if a < b, or 0 <= a, is proved.
+  // Return true if the facts and the ranges of variables prove a < b, or 0 <=
+  // a.
   bool IsBelow(NodeId a, NodeId b) const;
   bool IsNotNegative(NodeId a) const;
 
  private:
-  // True if low <= a - b for all values of the variables.
+  // True if the ranges of variables prove low <= a - b.
   bool DifferenceIsAtLeast(NodeId a, NodeId b, int64_t low) const;
   bool IsBelowByMultiples(NodeId a, NodeId b) const;
   std::optional<tensor::LinearSum> Gap(NodeId a, NodeId b) const;

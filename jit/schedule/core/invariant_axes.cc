@@ -75,8 +75,8 @@ class Dropper {
       for (const ComputationStore& store : stage.stores)
         ++stores_[store.buffer];
       ForEachLoad(c_.pool, RootsOf(stage), [&](NodeId load) {
-        // The result of a load that may be out of bounds depends on the
-        // buffer's extents, so the extents must stay.
+        // A load that may be out of bounds (a pad, or one with a check) depends
+        // on the buffer's extents, so these must stay.
         if (c_.pool[load].opcode != tensor::Opcode::kLoad || !IsSafe(c_, load))
           is_plainly_read_[c_.pool[load].buffer] = false;
       });
@@ -97,8 +97,9 @@ class Dropper {
   bool IsInvariant(const ComputationStage& stage, size_t axis) const {
     const ComputationAxis& a = stage.axes[axis];
     const tensor::Interval extent = c_.pool[a.extent].range;
-    // An axis that may have no points stays, because the stage may then compute
-    // nothing. Dropping an axis of one point would save nothing.
+    // An axis that may have no points stays, because without it the stage would
+    // compute something. Removing an axis of exactly one point would save
+    // nothing.
     if (extent.low < 1 || extent.high <= 1) return false;
     const auto depends = [&](NodeId id) {
       return tensor::DependsOn(c_.pool, id, a.variable);
@@ -139,7 +140,8 @@ class Dropper {
 
   Computation& c_;
   std::vector<int> stores_;  // number of stages that store to each buffer
-  // per buffer: true if every load of the buffer is provably in bounds
+  // for each buffer: true if every load of it is provably in bounds and not
+  // padded
   std::vector<bool> is_plainly_read_;
 };
 

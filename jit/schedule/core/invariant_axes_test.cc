@@ -53,13 +53,14 @@ dispatch @result(%x: f32[6, 8]) -> (%y: f32[6, 5]) {
 
 TEST(InvariantAxes, WhatMattersStays) {
   for (const char* dispatch :
-       {// %x is indexed by the axis j, so values along j differ.
+       {// %x is indexed by j, so the values of %t differ along j and the axis
+        // stays.
         R"(dispatch @load(%x: f32[5, 8]) -> (%y: f32[6, 5]) {
   temp %t: f32[6, 5]
   %t[i, j] = sum(k < 8) %x[j, k] * f32(i)
   %y[i, j] = exp(%t[i, j])
 })",
-        // The stage %y reads beyond the end of the temporary %t, so the extent
+        // %y reads beyond the end of the temporary %t by a pad, so the extent
         // of %t must stay.
         R"(dispatch @pad(%x: f32[6, 8]) -> (%y: f32[6, 7]) {
   temp %t: f32[6, 5]

@@ -19,8 +19,9 @@ bool LoopBounds::Moves(NodeId root) const {
     stack.pop_back();
     if (!seen.insert(id).second) continue;
     const tensor::Node& node = pool_[id];
-    // The variable of a loop with one iteration is a constant node, which other
-    // expressions may share.
+    // A loop with one iteration has a constant node as its variable. Other
+    // expressions may contain the same node, so it does not count as a variable
+    // that changes.
     if (moving_.contains(id) && node.opcode != Opcode::kConstant) return true;
     if (node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad)
       return true;
@@ -33,7 +34,7 @@ bool LoopBounds::Moves(NodeId root) const {
 std::optional<NodeId> LoopBounds::Bound(NodeId index, bool is_largest) {
   if (!Moves(index)) return index;
   const std::optional<LinearSum> sum = tensor::Linearize(pool_, index);
-  // A sum without a known range might wrap.
+  // A sum without a known range might wrap, so it has no known bound.
   if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull()) return std::nullopt;
   LinearSum bound;
   bound.constant = sum->constant;
@@ -81,7 +82,8 @@ std::optional<NodeId> LoopBounds::BoundOfTerm(NodeId term, bool is_largest) {
     default:
       break;
   }
-  // A term whose range is known, for example a digit of a fused loop.
+  // The term has a known range, for example because it is a quotient or
+  // remainder of a fused loop's variable.
   if (node.range.low < 0 || node.range.high > kLargestDigit)
     return std::nullopt;
   return pool_.Integer(is_largest ? node.range.high : node.range.low);

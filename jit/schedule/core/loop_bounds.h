@@ -2,9 +2,9 @@
 //
 //   for i < 4 { for j < min(8, t + i) { ... i * 8 + j ... } }
 //
-// In a body in which i and j move, i * 8 + j is at most 24 + min(8, t + 3) - 1.
-// The bound is an expression over what does not move: t. It need not be
-// reached. Internal to schedules and lowering.
+// If i and j change within the body and t does not, i * 8 + j is at most 24 +
+// min(8, t + 3) - 1. A bound is an expression over variables that do not
+// change. It need not be reached. Internal to schedules and lowering.
 #ifndef EMBER_JIT_SCHEDULE_CORE_LOOP_BOUNDS_H_
 #define EMBER_JIT_SCHEDULE_CORE_LOOP_BOUNDS_H_
 
@@ -22,19 +22,22 @@ using tensor::NodeId;
 
 class LoopBounds {
  public:
-  // Largest range of a digit of an index that is analysed. A part that may be
-  // larger is not worth a temporary of its own.
+  // Largest value of an index term for which bounds are derived from its range.
+  // A loop that covers more elements is not worth a temporary for its part.
   static constexpr int64_t kLargestDigit = int64_t{1} << 20;
 
-  // moving: the variables that move in the body. Both must outlive the object.
+  // moving: the variables that change within the body. `moving` and `pool` must
+  // outlive the object.
   LoopBounds(const std::set<NodeId>& moving, tensor::ExpressionPool& pool)
       : moving_(moving), pool_(pool) {}
 
-  // True if the expression depends on a variable that moves, or on a load,
+  // True if the expression depends on a variable in `moving`, or on a load,
   // whose value is not known.
   bool Moves(NodeId root) const;
 
-  // Return a bound of the i64 expression; nullopt if none is known.
+  // Return the largest and the smallest value of the i64 expression, as an
+  // expression over variables that do not change within the body; nullopt if no
+  // bound is known. The bound need not be reached.
   std::optional<NodeId> Largest(NodeId index) { return Bound(index, true); }
   std::optional<NodeId> Smallest(NodeId index) { return Bound(index, false); }
 
@@ -47,8 +50,9 @@ class LoopBounds {
   tensor::ExpressionPool& pool_;
 };
 
-// Notes the ranges of parameters that follow from extents, which are from 0 to
-// tensor::kMaxExtent in every call: with an extent p + 6, p is at least -6.
+// Narrows the ranges of parameters by the ranges of extents, which are from 0
+// to tensor::kMaxExtent in every call. For example, an extent p + 6 implies
+// that p is at least -6.
 void RefineParameters(std::span<const NodeId> extents,
                       tensor::ExpressionPool& pool);
 

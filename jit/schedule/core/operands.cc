@@ -11,16 +11,18 @@
 namespace ember::schedule {
 namespace {
 
-// Describes an operand of a primitive: its kind, and how often it may occur.
+// Describes an operand of a primitive: its kind, and if it is optional or may
+// be repeated.
 struct Member {
   OperandKind kind;
   bool is_optional = false;
   bool is_repeated = false;
-  bool has_stage = false;  // The text of the operand names its stage, too.
+  bool has_stage = false;  // true for a loop: its stage is an operand of the
+                           // text, too
 };
 
-// The functions below have an overload for each type of operand. A primitive
-// with an operand of another type does not compile.
+// MemberOf() has an overload for each type that an operand of a step may have.
+// A step with a member of another type does not compile.
 constexpr Member MemberOf(const StageRef*) { return {OperandKind::kStage}; }
 constexpr Member MemberOf(const BufferRef*) { return {OperandKind::kBuffer}; }
 constexpr Member MemberOf(const LoopRef*) {
@@ -58,7 +60,8 @@ constexpr Member MemberOf(const HiddenBlocks*) {
   return {.kind = OperandKind::kHiddenBlocks, .is_optional = true};
 }
 
-// Returns the words of a usage; a group in brackets is one word.
+// Returns the words of a primitive's usage text, in which a part in brackets
+// counts as one word.
 std::vector<std::string> WordsOf(std::string_view usage) {
   std::vector<std::string> words;
   bool is_in_word = false;
@@ -75,7 +78,8 @@ std::vector<std::string> WordsOf(std::string_view usage) {
   return words;
 }
 
-// Returns the letters with which the word begins, after '%' and '['.
+// Returns the first run of letters of a word of a usage text: "stage" of
+// "%stage".
 std::string LettersOf(std::string_view word) {
   std::string letters;
   for (const char c : word) {
@@ -86,8 +90,8 @@ std::string LettersOf(std::string_view word) {
   return letters;
 }
 
-// Returns the name of an operand: that of its word in the usage. Words that are
-// alternatives or numbers have the name of what they are.
+// Returns the name of an operand, which is its word in the usage text. Operands
+// whose words are numbers or alternatives are named after their kind.
 std::string NameOfOperand(OperandKind kind, std::string_view word) {
   if (kind == OperandKind::kRange) return "range";
   if (kind == OperandKind::kLoadAhead) return "how";
@@ -120,8 +124,9 @@ class Row {
   }
 
  private:
-  // Takes the next word of the usage. It must have the operand's form: a gap
-  // between the table's usage and its struct is our bug.
+  // Takes the next word of the usage text as the operand's. The word must have
+  // the form that the member's type requires: the table of primitives is wrong
+  // if it has not.
   void AddWord(const Member& member) {
     const size_t i = row_.operands.size();
     EMBER_CHECK(i < words_.size());

@@ -6,8 +6,8 @@
 //                     // {"factor", kNumber}; row.results: "outer", "inner"
 //
 // The kinds come from the types of the steps' members, and the names from the
-// usage in the table of jit/schedule/core/steps.h. A member of a new type does
-// not build until it has a kind here. Thread-safe.
+// usage in the table of jit/schedule/core/steps.h. A step with a member of a
+// new type does not compile until the type has a kind here. Thread-safe.
 #ifndef EMBER_JIT_SCHEDULE_CORE_OPERANDS_H_
 #define EMBER_JIT_SCHEDULE_CORE_OPERANDS_H_
 
@@ -18,7 +18,7 @@
 
 namespace ember::schedule {
 
-// Rows: (enumerator, name, the words that the operand takes in a step's line).
+// Rows: (enumerator, name, form of the operand in the text of a step).
 #define EMBER_FOR_EACH_OPERAND_KIND(row)                                    \
   row(Stage, "stage", "%y")                                                 \
       row(Loop, "loop", "the name of a loop of the stage before it")        \
@@ -45,8 +45,8 @@ enum class OperandKind : uint8_t {
 // Returns the name of the kind in the table above.
 std::string_view NameOf(OperandKind kind);
 
-// An operand, in the order of the words of a step's line. The stage of a step's
-// loops is an operand of its own.
+// An operand of a primitive. Operands are in the order of the words of a step's
+// line, where the stage of a step's loops is an operand of its own.
 struct StepOperand {
   std::string name;
   OperandKind kind = OperandKind::kStage;
@@ -59,7 +59,8 @@ struct StepOperands {
   std::vector<std::string> results;  // names behind "->"
 };
 
-// Returns a row for each primitive, in the order of Primitives().
+// Returns the operands and results of each primitive, in the order of
+// Primitives().
 std::vector<StepOperands> OperandsOfPrimitives();
 
 }  // namespace ember::schedule

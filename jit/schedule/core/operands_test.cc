@@ -8,7 +8,7 @@
 namespace ember::schedule {
 namespace {
 
-// A word for an operand.
+// Returns an example of an operand's text.
 std::string WordOf(const StepOperand& operand) {
   switch (operand.kind) {
     case OperandKind::kStage:
@@ -39,8 +39,8 @@ std::string WordOf(const StepOperand& operand) {
   return "";
 }
 
-// Each primitive's operands make a line that parses, with and without the
-// optional ones.
+// For each primitive: a line of example operands parses as a step, with and
+// without the optional operands.
 TEST(OperandsTest, MakeLinesThatParse) {
   const std::vector<StepOperands> rows = OperandsOfPrimitives();
   const std::vector<PrimitiveInfo> infos = Primitives();

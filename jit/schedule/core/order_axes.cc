@@ -8,7 +8,7 @@
 namespace ember::schedule {
 namespace {
 
-// Returns, for each buffer, true if a stage reads it.
+// Returns, for each buffer, true if some stage reads it.
 std::vector<bool> ReadBuffers(const Computation& c) {
   std::vector<bool> is_read(c.buffers.size());
   for (const ComputationStage& stage : c.stages) {
@@ -22,8 +22,8 @@ bool IsPoint(const Computation& c, const ComputationAxis& axis) {
   return c.pool[axis.extent].range.high <= 1;
 }
 
-// Returns the stage's axes with more than one point that index dims of the
-// loaded temporary, in the order of these dims.
+// Returns the numbers of the stage's axes that index the loaded temporary, in
+// the order of its dims. Axes of one point are left out.
 std::vector<size_t> AxesInDims(const Computation& c,
                                const ComputationStage& stage, NodeId load) {
   const tensor::Node& node = c.pool[load];
@@ -40,8 +40,8 @@ std::vector<size_t> AxesInDims(const Computation& c,
 }
 
 // Returns the stage's axes that index a temporary, in the order of the
-// temporary's dims. The temporary is the one that most of the stage's axes
-// index.
+// temporary's dims. If the stage loads several temporaries, the one that is
+// indexed by most axes counts.
 std::vector<size_t> OrderOf(const Computation& c,
                             const ComputationStage& stage) {
   std::vector<size_t> order;
@@ -60,12 +60,12 @@ void Order(const Computation& c, ComputationStage& stage) {
   if (last == 0) return;
   std::vector<size_t> order = OrderOf(c, stage);
   const auto lanes = std::ranges::find(order, last - 1);
-  // The last axis of the stage, along which lanes run, indexes a dim of the
-  // temporary that is not its last one, so the temporary is read transposed.
-  // The axes keep their order.
+  // Nothing is reordered if the stage's last axis, along which vectors run,
+  // indexes another dim than the temporary's last one: the temporary is then
+  // read transposed.
   if (lanes != order.end() && lanes + 1 != order.end()) return;
   if (lanes != order.end()) order.pop_back();
-  // The positions of these axes among the stage's axes.
+  // The positions that the axes to be reordered take among the stage's axes.
   std::vector<size_t> places = order;
   std::ranges::sort(places);
   const std::vector<ComputationAxis> before = stage.axes;
@@ -78,8 +78,8 @@ void Order(const Computation& c, ComputationStage& stage) {
 void OrderAxes(Computation& computation) {
   const std::vector<bool> is_read = ReadBuffers(computation);
   for (ComputationStage& stage : computation.stages) {
-    // Readers of a stage's results rely on the stage's axes having the order of
-    // the results' dims.
+    // A stage whose results another stage reads keeps its order, because
+    // readers assume that the stage's axes have the order of the results' dims.
     const bool is_used = std::ranges::any_of(
         stage.stores,
         [&](const ComputationStore& store) { return is_read[store.buffer]; });

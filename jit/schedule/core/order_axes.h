@@ -6,8 +6,9 @@
 //   %y[b, i, h, d] = sum(k < 64) %p[b, h, i, k] * %v[b, h, k, d]
 //
 // The second stage is written with the axes b, i, h, d, and has b, h, i, d
-// afterwards. Rows are then the same axes, at the same positions, in all of
-// these stages, and schedules give a tile several points of the last of them
+// afterwards. Rows are then counted by the same axes, at the same positions, in
+// both stages. So schedules can compute the stages together, in tiles with
+// several rows along the last of these axes
 // (jit/schedule/rules/stage_groups.h). The values and the places where they are
 // stored do not change.
 //

@@ -21,7 +21,8 @@ class Reader {
   Reader(const LoopBody& body, loops::LoopNest& nest)
       : body_(body), pool_(nest.pool), bounds_(body.moving, nest.pool) {}
 
-  // Returns the range of an index, or nullopt if it is not known.
+  // Returns the range of values of an index in the body, or nullopt if it is
+  // not known.
   std::optional<AxisRegion> ValuesOf(NodeId index) {
     LinearSum base;
     const std::optional<NodeId> extent = SplitMoving(index, base);
@@ -29,7 +30,7 @@ class Reader {
     return AxisRegion{tensor::BuildLinear(pool_, base), *extent, std::nullopt};
   }
 
-  // Returns the elements of a part of an axis in all iterations of the body, or
+  // Returns the elements that lie in the part in some iteration of the body, or
   // nullopt if they are not known.
   std::optional<AxisPart> PositionsOf(const AxisPart& part) {
     const std::optional<NodeId> begin = bounds_.Smallest(part.begin);
@@ -38,14 +39,14 @@ class Reader {
     return AxisPart{*begin, *end};
   }
 
-  // Returns the smallest part that contains both.
+  // Returns the smallest part that contains the two parts.
   AxisPart Hull(const AxisPart& a, const AxisPart& b) {
     return {Make(Opcode::kMinimum, a.begin, b.begin),
             Make(Opcode::kMaximum, a.end, b.end)};
   }
 
-  // Returns the smallest region that contains both. Returns nullopt unless the
-  // difference of their bases is a constant.
+  // Returns the smallest region that contains the two regions. Returns nullopt
+  // unless the difference of their bases is a constant.
   std::optional<AxisRegion> Union(const AxisRegion& a, const AxisRegion& b) {
     const NodeId distance = Make(Opcode::kSubtract, b.base, a.base);
     const std::optional<int64_t> constant = pool_.IntegerConstant(distance);
@@ -57,9 +58,10 @@ class Reader {
   }
 
  private:
-  // Splits an index into `base`, which is constant within the body, and the
-  // rest, which moves. Returns the number of values of the rest, which begin at
-  // 0, or nullopt if it is not known.
+  // Splits an index into a sum that is constant within the body, which it
+  // stores to `base`, and the remaining terms. Returns how many values the
+  // remaining terms have together, 0 being the first; nullopt if that is not
+  // known.
   std::optional<NodeId> SplitMoving(NodeId index, LinearSum& base) {
     const std::optional<LinearSum> sum = tensor::Linearize(pool_, index);
     if (!sum || tensor::RangeOfLinear(pool_, *sum).IsFull())
@@ -89,8 +91,8 @@ class Reader {
         });
   }
 
-  // True if the expression is never negative. Unlike ranges of values, this
-  // also handles digits of loops with open extents.
+  // True if the expression is never negative. Unlike the ranges of nodes, this
+  // also covers quotients and remainders by extents that are not constant.
   bool IsNeverNegative(NodeId id) const {
     const tensor::Node& node = pool_[id];
     if (node.range.low >= 0) return true;
@@ -107,18 +109,19 @@ class Reader {
     }
   }
 
-  // Returns the largest value of a moving term, if it is never negative.
+  // Returns the largest value of a term that changes within the body and is
+  // never negative; nullopt if it is not known.
   std::optional<NodeId> LargestOf(NodeId term) {
     if (body_.moving.contains(term)) {
       const NodeId extent = pool_[term].operands[0];
-      // The extent must not depend on the iteration of a surrounding loop,
-      // because a part has the same size in all iterations.
+      // The extent may not depend on an iteration, because a part has the same
+      // size in all iterations.
       const bool is_of_iteration = pool_[extent].first_axis != UINT64_MAX;
       if (!is_of_iteration)
         return Make(Opcode::kSubtract, extent, pool_.Integer(1));
     }
-    // Largest value of a term whose range is known, for example of a digit of a
-    // fused loop.
+    // The term's largest value is known from its range, for example because it
+    // is a quotient or remainder of a fused loop's variable.
     const auto& range = pool_[term].range;
     if (range.low < 0 || range.high > LoopBounds::kLargestDigit)
       return std::nullopt;
@@ -135,8 +138,9 @@ class Reader {
   LoopBounds bounds_;
 };
 
-// Returns the part of the stage's axis that its loops cover, if the index is
-// that axis, and its loops were shortened and all move.
+// Returns the part of the axis that its shortened loops cover, if the index is
+// an axis of the stage whose loops were shortened and lie in the body.
+// Otherwise nullopt.
 std::optional<AxisPart> ShortenedPart(const ComputationStage& stage,
                                       const StageLoops& loops, NodeId index,
                                       const std::set<NodeId>& moving) {
@@ -148,13 +152,14 @@ std::optional<AxisPart> ShortenedPart(const ComputationStage& stage,
   return std::nullopt;
 }
 
-// The elements of a dim that loads read.
+// The elements along one dim that the loads of a buffer read.
 struct DimRead {
   std::optional<AxisRegion> region;
-  // True if for some load it is not known which part of the dim it reads.
+  // true if the elements that some load reads are not known, so that the whole
+  // dim counts as read
   bool is_whole = false;
-  // The part of a shortened loop that all loads so far read. nullopt if a load
-  // reads something else.
+  // The part that shortened loops cover, if all loads so far are indexed by
+  // axes of such loops; otherwise nullopt.
   std::optional<AxisPart> part;
   bool has_loads = false;
 };
@@ -185,7 +190,8 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
           part = reader.Hull(*dim.part, *part);
         dim.part = dim.has_loads && !dim.part ? std::nullopt : part;
         dim.has_loads = true;
-        // The indices of a padded load (Pad) may be out of bounds.
+        // A padded load may be out of bounds, where its index says nothing
+        // about the part that is read.
         std::optional<AxisRegion> region;
         if (node.opcode == Opcode::kLoad ||
             tensor::ProvablyInBounds(computation.pool, index,
@@ -204,8 +210,8 @@ std::vector<AxisRegion> RegionRead(const Computation& computation,
     const bool covers = !has_matrices && dim.region &&
                         nest.pool[dim.region->extent].range.low >=
                             nest.pool[full[d]].range.high;
-    // If iterations need different parts of the dim, the buffer has the whole
-    // dim.
+    // The buffer holds the whole dim if the read part differs between
+    // iterations (dim.part), is not known, or is as long as the dim.
     if (dim.part || dim.is_whole || !dim.region || covers)
       result.push_back({nest.pool.Integer(0), full[d], dim.part});
     else

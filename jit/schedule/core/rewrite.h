@@ -1,5 +1,5 @@
-// Rebuilds expressions with some nodes replaced, simplifying on the way; from
-// one pool to another or within one.
+// Rebuilds expressions with some nodes replaced, and simplifies them on the
+// way. The new expressions are in the same pool or in another one.
 //
 //   Rewriter rewriter(pool, pool, [&](NodeId id) -> std::optional<NodeId> {
 //     if (id == old_axis) return new_expression;
@@ -23,14 +23,15 @@ using tensor::NodeId;
 
 class Rewriter {
  public:
-  // Returns the node of `to` that replaces a node of `from`. nullopt: the node
-  // is replaced by the same instruction with rewritten operands. The function
-  // is not called for constants. It may call Rewrite for other nodes.
+  // A function that returns the node of `to` that replaces a node of `from`. If
+  // it returns nullopt, the node is replaced by the same instruction with
+  // rewritten operands. It is not called for constants. It may call Rewrite for
+  // other nodes.
   using Replace = std::function<std::optional<NodeId>(NodeId)>;
 
-  // Returns the node that replaces a node of `from`, given the node's rewritten
-  // operands. nullopt: the node is replaced by the same instruction with these
-  // operands.
+  // A function that returns the node that replaces a node of `from`, given the
+  // node's rewritten operands. If it returns nullopt, the node is replaced by
+  // the same instruction with these operands.
   using Rebuild =
       std::function<std::optional<NodeId>(NodeId, std::span<const NodeId>)>;
 

@@ -38,24 +38,28 @@ enum class LoopMark : uint8_t {
   kParallel,
   kUnrolled,
   kVector,
-  kInvocation,  // bound to the invocations of a workgroup
-  kDot,         // a short sum of products: loops::LoopKind::kDot
-  kSubgroup,    // bound to the subgroups of a workgroup
-  kMatrix       // one of three loops that are a subgroup's product of matrices
+  kInvocation,  // the loop's iterations are the invocations of a workgroup
+  kDot,         // a short sum of products for one instruction
+                // (loops::LoopKind::kDot)
+  kSubgroup,    // the loop's iterations are the subgroups of a workgroup
+  kMatrix       // rows, columns or steps of a matrix product of a subgroup
 };
 
-// True if the loop's values are distributed over invocations or over subgroups.
+// True if the loop is bound: its iterations are distributed over the
+// invocations or the subgroups of a workgroup.
 constexpr bool IsBound(LoopMark mark) {
   return mark == LoopMark::kInvocation || mark == LoopMark::kSubgroup;
 }
 
-// A loop variable of a stage: one of its axes, or made from other loops.
+// A loop of a stage: over one of the stage's axes, or made from other loops by
+// a split or a fuse.
 struct Loop {
   enum class Origin : uint8_t {
-    kAxis,   // axis `axis` of the stage
-    kOuter,  // loop `parent`, split by `factor`: parent / factor, rounded up
-    kInner,  // the inner part of loop `parent`: 0 .. factor - 1
-    kFused   // loops `parent` (slow) and `second` (fast), fused into one
+    kAxis,   // the loop is over axis number `axis` of the stage
+    kOuter,  // the outer loop of a split: loop `parent` divided by `factor`,
+             // rounded up
+    kInner,  // the inner loop of a split of loop `parent`: 0 .. factor - 1
+    kFused   // the loops `parent` (slow) and `second` (fast) fused into one
   };
   std::string name;  // name of the loop, which is unique in the stage
   Origin origin = Origin::kAxis;
@@ -65,34 +69,34 @@ struct Loop {
   int64_t factor = 0;
   LoopMark mark = LoopMark::kSerial;
   bool is_reduction = false;
-  // kOuter: iterations in which the split is exact run a copy of the body
-  // without guards.
+  // For a loop of origin kOuter: true if iterations in which the split is exact
+  // run a copy of the body without guards.
   bool peeled = false;
 };
 
 struct StagePlan {
-  // all loops, including those that were split or fused
+  // all loops, including those that a split or a fuse has replaced
   std::vector<Loop> loops;
-  std::vector<int> order;  // numbers of the remaining loops, outermost first
-  // The stage is computed inside loop `attach_loop` of stage `attach_stage`:
-  // only the part of its results that this loop's body needs. -1: the stage is
-  // not attached.
+  std::vector<int> order;  // numbers of the loops that exist, outermost first
+  // The stage is computed inside loop `attach_loop` of stage `attach_stage`.
+  // Each iteration computes the part of the stage's results that the loop's
+  // body needs. -1 if the stage is not attached.
   int attach_stage = -1;
   int attach_loop = -1;
   LoadAhead ahead = {.buffering = Buffering::kSingle};
-  // Number of unused elements between the rows of the stage's buffer.
+  // Number of unused elements after each row of the stage's buffer (pad_rows).
   int64_t row_padding = 0;
 
-  // searches the loops in `order` by name; returns -1 if there is none
+  // Returns the number of the loop in `order` that has this name; -1 if there
+  // is none.
   int FindLoop(std::string_view name) const;
-  // returns the position of the loop in `order`; -1 if `order` does not contain
-  // it
+  // Returns the loop's position in `order`; -1 if `order` does not contain it.
   int PositionOf(int loop) const;
   // True if the stage has loops marked kMatrix.
   bool MultipliesMatrices() const;
-  // Returns the number of iterations of loop `loop`. of_axis: returns the
-  // extent of an axis, or nullopt. The result is nullopt if of_axis returns
-  // that for an axis from which the loop is made.
+  // Returns the number of iterations of loop `loop`, computed from the extents
+  // of axes that of_axis returns. Returns nullopt if of_axis does so for an
+  // axis that the loop covers.
   std::optional<int64_t> IterationsOf(
       int loop,
       const std::function<std::optional<int64_t>(int axis)>& of_axis) const;
@@ -111,10 +115,11 @@ class Schedule {
   std::span<const std::shared_ptr<const Step>> steps() const { return steps_; }
   // Returns the steps as text, one per line.
   std::string ToText() const;
-  // True if each applied primitive keeps rounding.
+  // True if no applied primitive changes how results are rounded, apart from
+  // the order of sums.
   bool primitives_keep_rounding() const;
-  // Returns the factor by which errors may exceed those of direct sums: the
-  // largest growth of an applied primitive.
+  // Returns the factor by which the errors of results may exceed those of
+  // directly computed sums: the largest error growth of any applied primitive.
   double ErrorGrowth() const;
 
   // Gives primitives write access to the computation and to the stages' plans.
@@ -126,13 +131,13 @@ class Schedule {
   // Removes a stage that contains no attached stage. Numbers of later stages
   // decrease by one.
   void RemoveStage(int stage);
-  // Records an applied primitive.
+  // Appends a step that was applied to the schedule's steps.
   void Record(Step step);
 
  private:
   Computation computation_;
   std::vector<StagePlan> plans_;
-  // Copies of the schedule share the steps.
+  // the applied steps; copies of a schedule share them
   std::vector<std::shared_ptr<const Step>> steps_;
 };
 

@@ -14,13 +14,14 @@ namespace {
 
 using tensor::Opcode;
 
-// If the outer loop of a split axis is shortened, its inner loop is shortened,
-// too, if it has at least this many iterations. Shorter inner loops keep their
-// constant extents, which are worth more.
+// Smallest number of iterations of the inner loop of a split axis that is
+// shortened together with the outer loop. A shorter inner loop keeps its
+// constant extent, which makes faster code.
 constexpr int64_t kLeastInner = 8;
-// Loops over several elements cover multiples of this number, if they can. So
-// the loops of all stages of a tile cover the same part, and its begin and end
-// are the same expressions.
+// If a loop iterates over several elements at once and that number divides
+// kUnit, the elements that it covers are extended to a multiple of kUnit. The
+// loops of all stages of a tile then cover the same part, with equal
+// expressions for its begin and end.
 constexpr int64_t kUnit = 16;
 
 class Shortener {
@@ -39,8 +40,8 @@ class Shortener {
           s_.regions[static_cast<size_t>(a)].needed;
       if (part) Shorten(a, {.begin = part->begin, .end = part->end});
     }
-    // The number of elements that a reduction needs may depend on the loops
-    // over the stage's points, so it is computed after those loops.
+    // The range of useful elements may depend on the stage's spatial loops, so
+    // these are shortened first.
     if (!stage_.useful) return;
     Rewriter rewriter = ToLoops(computation_, s_, nest_.pool);
     Needed needed{.begin = std::nullopt,
@@ -53,15 +54,16 @@ class Shortener {
   }
 
  private:
-  // Elements of an axis that are needed, as in UsefulElements.
+  // The elements of an axis that are needed. The fields have the meaning that
+  // they have in UsefulElements.
   struct Needed {
     std::optional<NodeId> begin;
     NodeId end = 0;
     int64_t step = 1;
     int64_t least = 0;
   };
-  // A loop over a part of the axis, and the number of the axis' elements in an
-  // iteration.
+  // One of the loops that an axis is split into, and the number of the axis'
+  // elements that one of its iterations covers.
   struct Digit {
     int loop = 0;
     int64_t size = 1;
@@ -84,9 +86,9 @@ class Shortener {
     std::optional<ShortenedAxis>& shortened =
         s_.shortened[static_cast<size_t>(axis)];
     shortened = {.part = *covered, .loop = digits[0].loop};
-    // In the first and the last iteration of the outer loop, only a part of the
-    // elements may be needed. The inner loop is shortened for that, too, if it
-    // is long enough.
+    // In the first and the last iteration of the outer loop, maybe only a part
+    // of the elements is needed. So the inner loop is shortened, too, if it is
+    // right inside the outer one and long enough.
     if (digits.size() < 2 || !MayShorten(digits[1].loop) ||
         s_.plan->PositionOf(digits[1].loop) !=
             s_.plan->PositionOf(digits[0].loop) + 1) {
@@ -103,8 +105,8 @@ class Shortener {
     if (inner) shortened->part = *inner;
   }
 
-  // Returns the loops that an axis was split into, the outermost first. The
-  // outermost is in the order of loops, or the result is empty.
+  // Returns the loops that an axis was split into, the outermost first. Returns
+  // no loops if the outermost was fused with another loop.
   std::vector<Digit> DigitsOf(int axis) const {
     int current = -1;
     for (size_t i = 0; i < s_.plan->loops.size(); ++i) {
@@ -116,7 +118,8 @@ class Shortener {
     int64_t size = 1;
     while (current >= 0 && s_.plan->PositionOf(current) < 0) {
       const int outer = OuterPartOf(current);
-      // In the list of loops, the inner loop of a split follows its outer loop.
+      // The two loops that a split makes have consecutive numbers: the outer
+      // one, then the inner one.
       if (outer >= 0 && s_.plan->PositionOf(outer + 1) >= 0)
         digits.insert(digits.begin(), Digit{outer + 1, size});
       if (outer >= 0) size *= s_.plan->loops[static_cast<size_t>(outer)].factor;
@@ -138,14 +141,14 @@ class Shortener {
 
   bool MayShorten(int loop) const {
     const Loop& l = s_.plan->loops[static_cast<size_t>(loop)];
-    // A result in progress has an element for each value of a loop over points
-    // inside the reduction.
+    // A spatial loop inside the reduction keeps its extent, because the buffer
+    // of the results in progress has an element for each of its iterations.
     return l.mark == LoopMark::kSerial &&
            nest_.pool[s_.values[loop]].opcode == Opcode::kAxis &&
            (l.is_reduction || s_.plan->PositionOf(loop) < s_.FirstReduction());
   }
 
-  // Returns the variables of the loops inside the loop.
+  // Returns the variables of all loops that are nested in the loop.
   std::set<NodeId> VariablesInside(int loop) const {
     std::set<NodeId> inside;
     const auto& order = s_.plan->order;
@@ -156,14 +159,16 @@ class Shortener {
     return inside;
   }
 
-  // Returns the number of elements of which a loop covers multiples.
+  // Returns the unit of a shortened loop: it begins and ends at elements whose
+  // number is a multiple of the unit.
   static int64_t UnitOf(const Digit& digit) {
     const bool is_rounded = digit.size > 1 && kUnit % digit.size == 0;
     return is_rounded ? kUnit : digit.size;
   }
 
-  // Returns the part that is needed at any point of the loops inside, in units;
-  // nullopt if it is not known. whole: the number of units of the axis.
+  // Returns the part of the axis, counted in units, that is needed in any
+  // iteration of the loops inside; nullopt if it is not known. whole: the
+  // number of units of the axis.
   std::optional<AxisPart> UnitsOf(const Needed& needed, int64_t unit,
                                   NodeId whole,
                                   const std::set<NodeId>& inside) {
@@ -180,7 +185,8 @@ class Shortener {
         needed.begin ? bounds.Smallest(*needed.begin) : std::nullopt;
     if (!first) return AxisPart{nest_.pool.Integer(0), end};
     NodeId begin = MakeBy(Opcode::kFloorDivide, *first, size);
-    // A part of an axis that is read never ends before it begins.
+    // If some elements must be combined (`least`), the part must not end before
+    // it begins.
     if (needed.least > 0) {
       begin = Make(Opcode::kMinimum, begin,
                    MakeBy(Opcode::kSubtract, end, needed.least));
@@ -193,7 +199,8 @@ class Shortener {
             MakeBy(Opcode::kMultiply, part.end, factor)};
   }
 
-  // Returns the part that the loop covers; nullopt if it stays as it was.
+  // Shortens the loop. Returns the part of the axis that it then covers, in
+  // elements; nullopt if the loop stays as it was.
   std::optional<AxisPart> ShortenOuter(const Digit& digit,
                                        const Needed& needed) {
     const NodeId whole = s_.extents[digit.loop];
@@ -211,17 +218,18 @@ class Shortener {
     return Times(*units, unit);
   }
 
-  // Returns the number of units that contain `count` iterations of `size`
-  // elements.
+  // Returns the number of units of `unit` elements that contain `count`
+  // iterations of `size` elements each.
   NodeId UnitsIn(NodeId count, int64_t size, int64_t unit) {
     const NodeId elements = MakeBy(Opcode::kMultiply, count, size);
     return MakeBy(Opcode::kFloorDivide,
                   MakeBy(Opcode::kAdd, elements, unit - 1), unit);
   }
 
-  // Shortens the loop right inside a shortened one, in the iterations of it at
-  // which the needed part begins and ends. Returns the part that both cover.
-  // whole: number of iterations of the outer loop before it was shortened.
+  // Shortens the inner loop of a split axis in those iterations of the
+  // shortened outer loop in which the needed part begins or ends. Returns the
+  // part that the two loops cover. whole: number of iterations of the outer
+  // loop before it was shortened.
   std::optional<AxisPart> ShortenInner(const Digit& outer, const Digit& inner,
                                        const Needed& needed, NodeId whole) {
     const int64_t unit = UnitOf(inner);
@@ -229,8 +237,8 @@ class Shortener {
         UnitsOf(needed, unit, UnitsIn(whole, outer.size, unit),
                 VariablesInside(outer.loop));
     if (!units || unit > outer.size) return std::nullopt;
-    // Iterations of the inner loop before those of this iteration of the outer
-    // one.
+    // Number of iterations of the inner loop that precede the current iteration
+    // of the outer loop.
     const NodeId before =
         MakeBy(Opcode::kMultiply,
                Make(Opcode::kAdd, s_.values[outer.loop], first_iteration_),
@@ -245,9 +253,9 @@ class Shortener {
     return Times(*units, unit);
   }
 
-  // Gives the loop a variable with the same number and another extent. The
-  // loop's value, from which the values of axes are made, is the variable plus
-  // `first`.
+  // Replaces the loop's variable by one with the same number and another
+  // extent. The values of axes are then computed from this variable plus
+  // `first`, the first iteration that is left.
   void Replace(int loop, NodeId extent, NodeId first) {
     tensor::ExpressionPool& pool = nest_.pool;
     const NodeId old = s_.values[loop], whole = s_.extents[loop];
@@ -270,8 +278,9 @@ class Shortener {
     s_.values[loop] = variable;
     s_.extents[loop] = extent;
     first_iteration_ = first;
-    // The verifier's proofs of bounds need the whole extent where neither the
-    // variable's range nor its own extent implies that the value is below it.
+    // States as a fact for the verifier's proofs of bounds that the loop's
+    // value is below the extent that the loop had before. The fact is left out
+    // where the ranges of the variable or of its extent imply it.
     if (value == variable && pool.IsConstant(whole)) return;
     s_.guards.insert(
         s_.guards.begin(),

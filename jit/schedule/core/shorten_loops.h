@@ -1,6 +1,6 @@
-// Shortens the loops of a stage that compute elements that are not needed:
-// useful elements of a reduction (UsefulElements), and the needed parts of
-// regions (AxisRegion::needed).
+// Shortens the loops of a stage to the elements that are needed: the useful
+// elements of a reduction (UsefulElements), and the needed parts of regions
+// (AxisRegion::needed).
 //
 //   for k_block < 64 { for k_lane < 8 { ... k_block * 8 + k_lane ... } }
 //
@@ -17,12 +17,13 @@
 
 namespace ember::schedule {
 
-// Makes loops begin and end where no point of the loops inside needs the
-// elements before and after. The extent of such a loop depends on the loops
-// around it. Changes only serial loops over a whole axis or the outer part of
-// one, and no loop inside a reduction that is not a reduction itself. The loops
-// cover whole iterations, so more elements than are needed, but not more than
-// before. Notes what they cover in StageLoops::shortened.
+// Makes a loop begin and end with the first and the last iteration whose
+// elements are needed at some point of the loops inside it. The loop's extent
+// may then depend on the loops around it. Only serial loops over a whole axis,
+// or over the outer part of a split axis, are changed; inside a reduction only
+// reductions. Shortened loops cover whole iterations, so somewhat more elements
+// than are needed, but not more than before. Records what they cover in
+// StageLoops::shortened.
 void ShortenLoops(const Computation& computation, StageLoops& loops,
                   loops::LoopNest& nest);
 

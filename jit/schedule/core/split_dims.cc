@@ -18,8 +18,8 @@ namespace {
 
 using tensor::Opcode;
 
-// The two digits of an index: index = high * factor + low, with low in
-// 0..factor-1.
+// The quotient and the remainder of an index: index = high * factor + low, with
+// low in 0..factor-1.
 struct Digits {
   NodeId high = 0;
   NodeId low = 0;
@@ -58,15 +58,17 @@ struct Axis {
   auto operator<=>(const Axis&) const = default;
 };
 
-// An axis of a sum of products that counts the groups of a grouped product.
+// An axis of a sum of products whose values are the groups of a grouped
+// product.
 struct Group {
   size_t stage = 0;
   NodeId axis = 0;  // variable of the axis
   auto operator<=>(const Group&) const = default;
 };
 
-// The dims and axes that are split into two. The value is the extent of the
-// second one (the low digit).
+// The dims and axes that one change splits into two. The value of each entry is
+// the extent of the second of the two, which holds the remainder (the low
+// digit).
 struct Plan {
   std::map<Dim, int64_t> dims;
   std::map<Axis, int64_t> axes;
@@ -106,8 +108,9 @@ class Splitter {
     Apply(plan);
   }
 
-  // Splits the dims that the stage reads and stores with the axis as the high
-  // digit of their index. Dims that cannot be split stay.
+  // Splits the dims that the sum of products reads or stores at indices whose
+  // quotient (high digit) is the axis that counts groups. Dims that cannot be
+  // split stay.
   void SplitByGroup(const Group& group) {
     // A split renumbers the dims after it, so the search starts again after
     // each split.
@@ -129,7 +132,7 @@ class Splitter {
 
   // --- Finding the accesses of buffers, and the digits of their indices. ---
 
-  // Returns all indices of buffers in a stage.
+  // Returns the indices of all loads and stores of a stage, each with its dim.
   std::vector<std::pair<Dim, NodeId>> AccessesOf(size_t stage) const {
     std::vector<std::pair<Dim, NodeId>> accesses;
     ForEachLoad(pool_, RootsOf(c_.stages[stage]), [&](NodeId load) {
@@ -185,10 +188,11 @@ class Splitter {
     return true;
   }
 
-  // True if the stage runs over the digits in another order than memory does,
-  // as shuffles of channels do. With a dim for each digit the stage would have
-  // the product's axes, but could not be computed on its tiles: it would store
-  // the elements of vectors apart (ShuffleNet took 13 times as long).
+  // True if the stage's axes of the two digits are in another order than the
+  // digits have in memory, as in a shuffle of channels. Such a dim is not
+  // split. With it split, the stage would have the product's axes, but
+  // computing it on the product's tiles would store the elements of each vector
+  // far apart (ShuffleNet took 13 times as long).
   bool AreExchanged(size_t stage, const Digits& digits) const {
     const auto high = AxisOf(stage, digits.high);
     const auto low = AxisOf(stage, digits.low);
@@ -204,7 +208,9 @@ class Splitter {
     });
   }
 
-  // True if splitting the plan's axes changes the digits of no other access.
+  // True if the split keeps the digits of all other accesses. It would change
+  // them in an index of a split dim that contains one of the split axes, but is
+  // not that axis alone.
   bool KeepsDigits(const Plan& plan) const {
     for (const auto& [dim, factor] : plan.dims) {
       for (size_t s = 0; s < c_.stages.size(); ++s) {
@@ -229,8 +235,8 @@ class Splitter {
         c_.stages[axis.stage].axes[axis.number].extent);
   }
 
-  // Returns the factor that all accesses of the dim have in common; 0 if there
-  // is none.
+  // Returns the factor by which all accesses split the index of the dim into
+  // digits; 0 if they differ, or if some index has no digits.
   int64_t FactorOf(const Dim& dim) const {
     const std::optional<int64_t> size =
         pool_.IntegerConstant(c_.buffers[dim.buffer].extents[dim.number]);
@@ -264,7 +270,8 @@ class Splitter {
 
   void RewriteStage(size_t number, const Plan& plan) {
     ComputationStage& stage = c_.stages[number];
-    std::map<NodeId, Digits> halves;  // the digits of each of the plan's axes
+    std::map<NodeId, Digits> halves;  // for each axis that is split: the
+                                      // variables of its two new axes
     for (auto axis = plan.axes.rbegin(); axis != plan.axes.rend(); ++axis) {
       if (axis->first.stage != number) continue;
       const NodeId variable = stage.axes[axis->first.number].variable;
@@ -316,7 +323,8 @@ class Splitter {
     }
   }
 
-  // Splits the axis and returns its digits.
+  // Replaces the axis by two, and returns their variables as the digits of its
+  // value.
   Digits SplitAxis(ComputationStage& stage, size_t number, int64_t factor) {
     const ComputationAxis axis = stage.axes[number];
     const int64_t extent = *pool_.IntegerConstant(axis.extent);

@@ -23,7 +23,8 @@ dispatch @groups(%x: f32[4, 34], %w: f32[34, 136]) -> (%y: f32[4, 34]) {
 )");
   ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
   Computation computation = Disassemble(*dispatch, {});
-  SplitDims(computation);  // %w is not marked as a constant
+  SplitDims(computation);  // %w is not marked as a constant yet, so nothing is
+                           // split
   EXPECT_EQ(computation.buffers[1].extents.size(), 2u);
   computation.buffers[1].is_constant = true;
   SplitDims(computation);
@@ -72,8 +73,8 @@ TEST(SplitDims, WhatGroupsReadAndStore) {
 }
 
 TEST(SplitDims, KeepsWhatOthersReadOtherwise) {
-  // Another stage reads the product's result backwards, so only the dims of the
-  // product's input are split, not those of its result.
+  // The stage after the product reads its result backwards, so the dims of the
+  // result are not split. Those of the product's input are.
   const std::string text =
       SplitText(Grouped("%y[i, j] = %sum[i, 47 - j] + %b[j]"), 1);
   EXPECT_NE(text.find("%x[i, g, c]"), std::string::npos) << text;
@@ -109,7 +110,8 @@ dispatch @groups(%x: f32[5, 32], %w: f32[8, 48], %b: f32[48]) -> (%y: f32[5, 12,
 }
 
 TEST(SplitDims, ValuesOfSplitAxes) {
-  // An axis that is used as a value becomes the sum of its digits.
+  // If a value uses the axis j, the sum of its digits, j_high * 12 + j_low,
+  // takes its place.
   const std::string text =
       SplitText(Grouped("%y[i, j] = %sum[i, j] + %b[j] * i32(j)"), 1);
   EXPECT_NE(text.find("i32(j_high * 12 + j_low)"), std::string::npos) << text;

@@ -22,8 +22,8 @@ constexpr int64_t kMaxUnrolled = 4096;
 constexpr int64_t kMaxLanes = 64;
 constexpr int64_t kMaxInvocations = int64_t{1} << 20;
 
-// Returns the largest extent of a loop with the mark. nullopt: any extent is
-// allowed, even one that is not constant.
+// Returns the largest extent that a loop with this mark may have. nullopt if
+// any extent is allowed, even one that is not constant.
 std::optional<int64_t> LargestExtent(LoopMark mark) {
   switch (mark) {
     case LoopMark::kSerial:
@@ -83,9 +83,8 @@ class Maker {
     return schedule_.computation().stages[static_cast<size_t>(r_.stage)];
   }
 
-  // Makes a part of the stage's loops. If `that_end` is true, these are the
-  // loops whose extents differ from point to point (ComputationStage::end);
-  // otherwise all other loops.
+  // Makes some of the stage's loops: if `that_end` is true, those whose extents
+  // differ from point to point (ComputationStage::end), otherwise all others.
   Status MakeLoops(bool that_end, bool is_placed) {
     const auto is_meant = [&](size_t loop) {
       return ending_.contains(static_cast<int>(loop)) == that_end;
@@ -100,8 +99,9 @@ class Maker {
       r_.values[loop] = MakeVariable(loop);
       is_made_.insert(loop);
     }
-    // Visits loops that were made from other loops before those other loops,
-    // which have smaller numbers.
+    // Loops that were made from other loops have larger numbers. They come
+    // first, because their values determine those of the loops that they were
+    // made from.
     for (size_t i = count; i-- > 0;) {
       if (is_meant(i)) SetParents(static_cast<int>(i));
     }
@@ -110,8 +110,8 @@ class Maker {
 
   // --- Loops whose extent differs from point to point. ---
 
-  // Finds the loops of the axis that ends per point, and of axes that share a
-  // loop with it.
+  // Finds the loops over the axis whose extent differs from point to point, and
+  // over all axes that are fused with it.
   void FindLoopsThatEnd() {
     if (!Stage().end) return;
     std::set<int> axes = {Stage().spatial_count};
@@ -139,7 +139,8 @@ class Maker {
     if (loop.second >= 0) CollectAxes(loop.second, axes);
   }
 
-  // Returns ComputationStage::end in terms of the loops over points.
+  // Returns ComputationStage::end as an expression over the variables of the
+  // loops over points.
   NodeId EndOfStage() {
     const auto& axes = Stage().axes;
     return Rewriter(
@@ -159,9 +160,9 @@ class Maker {
         .Rewrite(*Stage().end);
   }
 
-  // Gives the axis the extent `end`, and returns true. Returns false if `end`
-  // is not known before the first loop that combines, or if a loop of the axis
-  // needs a constant extent.
+  // Sets the extent of the reduction axis to `end`, and returns true. Returns
+  // false if `end` is not known before the outermost reduction loop, or if a
+  // loop over the axis must have a constant extent.
   bool EndsLoops(NodeId end) {
     if (LastPosition(end) >= r_.FirstReduction()) return false;
     AxisRegion& region = r_.regions[static_cast<size_t>(Stage().spatial_count)];
@@ -220,8 +221,8 @@ class Maker {
 
   NodeId MakeVariable(int loop) {
     const uint64_t number = nest_.variables.size();
-    // A loop of constant extent 1 has no variable, except a subgroup loop,
-    // which matrices need.
+    // A loop of constant extent 1 gets no variable: its value is 0. The
+    // exception are subgroup loops, because matrices need their variable.
     const NodeId extent = r_.extents[loop];
     const bool is_needed = plan_.loops[loop].mark == LoopMark::kSubgroup;
     if (pool_.IntegerConstant(extent) == 1 && !is_needed)
@@ -249,8 +250,8 @@ class Maker {
     const Loop& loop = plan_.loops[number];
     if (loop.origin == Loop::Origin::kFused) {
       const NodeId extent = r_.extents[loop.second];
-      // The slow loop has one iteration. The simplifier does not know that the
-      // fused loop then has the extent of the fast one.
+      // If the slow loop has one iteration, the fused loop has the extent of
+      // the fast one. The simplifier does not know that, so it is written here.
       const bool is_fast = pool_.IntegerConstant(r_.extents[loop.parent]) == 1;
       r_.values[loop.parent] =
           is_fast ? pool_.Integer(0)
@@ -258,10 +259,10 @@ class Maker {
       r_.values[loop.second] =
           is_fast ? r_.values[number]
                   : Make(Opcode::kModulo, r_.values[number], extent);
-      // This guard always holds: it states that the fast extent is positive,
-      // which implies that the digits are not negative. Proofs of bounds cannot
-      // factor products of open extents, so the nest states the fact, once per
-      // iteration.
+      // This guard always holds. It states that the extent of the fast loop is
+      // positive, which implies that quotient and remainder are not negative.
+      // The verifier cannot derive that from a product of open extents, so the
+      // nest states it, once per iteration.
       const int position =
           PositionOfGuard(r_.values[number], extent, loop.is_reduction);
       if (!pool_.IsConstant(extent))
@@ -280,8 +281,9 @@ class Maker {
              loop.is_reduction, /*is_of_region=*/false,
              /*is_fact=*/true});
       }
-      // If extents are open, the known ranges of the two digits' values are too
-      // wide, so a guard states that each digit is below its extent.
+      // If extents are not constant, the ranges known for quotient and
+      // remainder are too wide. A guard states that each is below its extent,
+      // so the ranges are narrowed to that.
       for (const int part : {loop.parent, loop.second}) {
         if (!IsWithin(number)) break;
         const int64_t end = pool_[r_.extents[part]].range.high;
@@ -290,7 +292,8 @@ class Maker {
       }
     }
     if (loop.origin != Loop::Origin::kOuter) return;
-    // In the list of loops, the inner loop of a split follows its outer loop.
+    // The two loops that a split makes have consecutive numbers: the outer one,
+    // then the inner one.
     const NodeId start =
         Make(Opcode::kMultiply, r_.values[number], pool_.Integer(loop.factor));
     const NodeId value = Make(Opcode::kAdd, start, r_.values[number + 1]);
@@ -302,15 +305,15 @@ class Maker {
       return;
     }
     if (loop.factor == 1) return;
-    // This guard always holds. It states that an open extent is not 0, which
-    // proofs of bounds need.
+    // This guard always holds. It states that the extent, which is not
+    // constant, is not 0: the verifier's proofs of bounds need that.
     if (!constant) {
       r_.guards.push_back({start, extent,
                            PositionOfGuard(start, extent, loop.is_reduction),
                            loop.is_reduction});
     }
-    // A guard on the start of each part of the split loop skips a part that is
-    // beyond the end as a whole.
+    // If the inner loop is split again, a guard on the first point of each of
+    // its parts skips a part that lies completely beyond the end.
     if (const std::optional<NodeId> inner = StartOf(number + 1)) {
       const NodeId first = Make(Opcode::kAdd, start, *inner);
       r_.guards.push_back({first, extent,
@@ -332,16 +335,17 @@ class Maker {
     }
   }
 
-  // True if the loop's value is below its extent without a guard. That is false
-  // for a loop that was split by a factor that may not divide the extent.
+  // True if the loop's value is always below its extent, so that it needs no
+  // guard. False for a loop that was split by a factor that may not divide the
+  // extent.
   bool IsWithin(int number) const {
     return plan_.PositionOf(number) >= 0 || within_.contains(number);
   }
 
-  // Returns `value` for use in the guard value < extent, without the variables
-  // of loops with the mark. Lanes of a vector loop, and rows, columns or steps
-  // of a matrix, all satisfy a guard or none does if it compares multiples of
-  // their number, so no masks are needed:
+  // Returns `value` for use in the guard value < extent, with the variables of
+  // loops that have the mark replaced by their last values. If extent and value
+  // are multiples of such a loop's length, all of its lanes, or rows or columns
+  // of a matrix, satisfy the guard or none does, so no masks are needed:
   //
   //   x * 24 + y * 8 + lane < 256   ->   x * 24 + y * 8 + 7 < 256
   NodeId WithoutLanes(NodeId value, NodeId extent, LoopMark mark) {
@@ -406,8 +410,9 @@ class Maker {
       const bool whole = region.extent == full[loop.axis] &&
                          pool_.IntegerConstant(region.base) == 0;
       if (whole) continue;
-      // If the axis is split, a guard skips each part that is beyond the end as
-      // a whole, even where single points need no guard.
+      // If the axis is split, a guard on the first point of each part skips a
+      // part that lies completely beyond the end, even where single points need
+      // no guard.
       if (const std::optional<NodeId> start = StartOf(static_cast<int>(i))) {
         const NodeId first = Make(Opcode::kAdd, region.base, *start);
         r_.guards.push_back({first, full[loop.axis], LastPosition(first),
@@ -420,8 +425,8 @@ class Maker {
     }
   }
 
-  // Returns the value at which the current part of a split loop begins; nullopt
-  // if the loop was not split.
+  // Returns the first value of a split loop in the current iteration of its
+  // outer part; nullopt if the loop was not split.
   std::optional<NodeId> StartOf(int number) {
     for (size_t i = number + 1; i < plan_.loops.size(); ++i) {
       const Loop& loop = plan_.loops[i];
@@ -432,11 +437,12 @@ class Maker {
     return std::nullopt;
   }
 
-  // Returns the position in the order at which a < b can be checked.
+  // Returns the position of the innermost loop in whose body the guard a < b
+  // can be checked.
   int PositionOfGuard(NodeId a, NodeId b, bool is_reduction) const {
     const int last = std::max(LastPosition(a), LastPosition(b));
-    // If a sum ends at another element at each point, its guard is checked in
-    // the reduction loops, not in the loops over points.
+    // If a sum ends at another element at each point, the guard is checked
+    // inside the reduction loops, never in the loops over points around them.
     return is_reduction && !ending_.empty()
                ? std::max(last, r_.FirstReduction())
                : last;
@@ -470,10 +476,12 @@ class Maker {
   loops::LoopNest& nest_;
   ExpressionPool& pool_;
   StageLoops& r_;
-  // split loops whose values need no guard: see IsWithin
+  // numbers of split loops whose values need no guard (IsWithin)
   std::set<int> within_;
-  std::set<int> ending_;   // loops whose extents differ from point to point
-  std::set<int> is_made_;  // loops in the order whose variables have been made
+  std::set<int> ending_;   // numbers of the loops whose extents differ from
+                           // point to point
+  std::set<int> is_made_;  // numbers of the loops whose variables have been
+                           // made
 };
 
 }  // namespace

@@ -102,7 +102,8 @@ class Printer {
     }
   }
 
-  // The first loop is written with its stage.
+  // Writes the stage's name before the first loop of a step; further loops are
+  // of the same stage.
   void StageOf(const LoopRef& loop) {
     if (!has_stage_) Word(loop.stage);
     has_stage_ = true;
@@ -126,7 +127,7 @@ std::vector<std::string_view> WordsOf(std::string_view line) {
   }
 }
 
-// Parses a whole word as a number.
+// Parses a word as a number. The whole word must be the number.
 template <typename T>
 bool ParseNumber(std::string_view word, T& number) {
   const char* const end = word.data() + word.size();
@@ -195,7 +196,8 @@ class Parser {
     EMBER_ASSIGN_OR_RETURN(buffer.name, NameAfterPercent("a buffer"));
     return OkStatus();
   }
-  // Reads the stage of the step's first loop.
+  // Reads the stage's name before the first loop of a step; further loops are
+  // of the same stage.
   Status ReadStage(LoopRef& loop) {
     if (!stage_) {
       StageRef stage;
@@ -272,7 +274,8 @@ class Parser {
     const std::string_view word = Take();
     size_t at = std::min(word.find_first_of("/%"), word.size());
     digit.loop.name = word.substr(0, at);
-    // Parses the number behind word[at], and moves `at` to its end.
+    // Parses the number that follows the '/' or '%' at word[at], and moves `at`
+    // to the end of the number.
     const auto read_factor = [&](int64_t& factor) {
       const size_t begin = at + 1;
       at = std::min(word.find_first_of("/%", begin), word.size());
@@ -326,7 +329,8 @@ class Parser {
     EMBER_RETURN_IF_ERROR(ReadWord(kLate, "the slots", how.is_late));
     return ReadWord(kSpare, "'late'", how.has_spare);
   }
-  // Reads the word, if any is left. behind: text for what precedes it.
+  // Reads an optional last word, and sets `is_set` if it is there. behind: what
+  // precedes the word, for the error message.
   Status ReadWord(std::string_view word, std::string_view behind,
                   bool& is_set) {
     if (words_.empty()) return OkStatus();
@@ -347,7 +351,8 @@ class Parser {
 
   std::span<const std::string_view> words_;
   std::string_view usage_;
-  std::optional<StageRef> stage_;  // the stage of the step's loops
+  std::optional<StageRef> stage_;  // the stage to which the step's loops
+                                   // belong; nullopt before it was read
 };
 
 template <typename S>

@@ -35,37 +35,38 @@ namespace ember::schedule {
 
 // --- operands ---
 
-// A stage, by its name without '%'. Stages are named after the buffer that they
-// store.
+// Refers to a stage by its name without '%'. Stages are named after the buffer
+// that they store to.
 struct StageRef {
   std::string name;
 
   friend auto operator<=>(const StageRef&, const StageRef&) = default;
 };
 
-// A loop of a stage. Before primitives change them, the loops are the axes of
-// the stage.
+// Refers to a loop by its stage and its name. Before primitives change them, a
+// stage's loops are its axes.
 struct LoopRef {
   StageRef stage;
   std::string name;
 
   LoopRef() = default;
-  // The constructors make this no aggregate, so that a stage alone is no loop.
+  // A constructor makes LoopRef no aggregate, so that a StageRef in braces does
+  // not convert to a loop.
   LoopRef(StageRef of, std::string loop)
       : stage(std::move(of)), name(std::move(loop)) {}
 
   friend auto operator<=>(const LoopRef&, const LoopRef&) = default;
 };
 
-// A buffer, by its name without '%'.
+// Refers to a buffer by its name without '%'.
 struct BufferRef {
   std::string name;
 
   friend auto operator<=>(const BufferRef&, const BufferRef&) = default;
 };
 
-// A dim of a packed buffer: a dim of the source buffer, or a digit of its
-// index.
+// A dim of a packed buffer. Its index is the index of dim `dim` of the source
+// buffer, or the quotient or remainder of that index by `factor`.
 struct LayoutDim {
   enum class Part : uint8_t { kWhole, kQuotient, kRemainder };
   size_t dim = 0;
@@ -75,19 +76,21 @@ struct LayoutDim {
   friend bool operator==(const LayoutDim&, const LayoutDim&) = default;
 };
 
-// The digit of a reduction that becomes an axis of parts: k, k/n, k%n or k/n%m.
+// The part of a reduction's index that becomes the axis of parts in rfactor: k,
+// k/n, k%n or k/n%m.
 struct LoopDigit {
   enum class Kind : uint8_t { kWhole, kQuotient, kRemainder };
   LoopRef loop;
   Kind kind = Kind::kWhole;
   int64_t factor = 1;
-  // only for kRemainder: the digit is taken from the loop divided by `run`
+  // only for kRemainder: the remainder is taken of the index divided by `run`
   int64_t run = 1;
 
   friend bool operator==(const LoopDigit&, const LoopDigit&) = default;
 };
 
-// A loop and the length of the pieces into which it is divided: k/8.
+// A loop, and the length of the pieces into which it is divided. Its text is
+// k/8.
 struct LoopPieces {
   LoopRef loop;
   int64_t size = 1;
@@ -95,40 +98,46 @@ struct LoopPieces {
   friend bool operator==(const LoopPieces&, const LoopPieces&) = default;
 };
 
-// The buffering of a stage that is computed in a loop of another one.
+// The way in which the buffer of a stage that is computed in a loop of another
+// one is filled.
 enum class Buffering : uint8_t {
   kSingle,
-  kDouble,  // computed one iteration ahead, into the other of two buffer halves
-  // Like kDouble, but each element is loaded to a register of an invocation
-  // first.
+  kDouble,  // filled one iteration ahead: an iteration reads one half of the
+            // buffer while the other half is filled
+  // Like kDouble, but each element is first loaded to a register of an
+  // invocation, and stored at the iteration's end.
   kDoubleByRegisters,
-  kAsync  // computed some iterations ahead, in a ring of slots
+  kAsync  // filled several iterations ahead by asynchronous copies, in a ring
+          // of slots
 };
 
-// The way in which a stage is loaded ahead.
+// The way in which double_buffer loads a stage ahead.
 struct LoadAhead {
   Buffering buffering = Buffering::kDouble;
-  // The members below are only for kAsync. This is the number of ring slots.
+  // number of ring slots; only for kAsync, as are the members below
   int64_t slots = 2;
-  // The copy starts after the iteration's arithmetic.
+  // True if the copies for a later iteration start after the current
+  // iteration's arithmetic.
   bool is_late = false;
-  // One slot is reserved for the previous iteration, whose operations may still
-  // read it.
+  // True if one slot is kept for the previous iteration, whose operations may
+  // still read it, so that copies are one iteration less ahead.
   bool has_spare = false;
 
   friend bool operator==(const LoadAhead&, const LoadAhead&) = default;
 };
 
-// Blocks of an online softmax that a causal mask hides.
+// Says if an online softmax computes the blocks that a mask hides, or skips
+// them.
 enum class HiddenBlocks : uint8_t { kCompute, kSkip };
 
 // --- steps ---
 //
-// kOperands and kResults list the members in the order of the text. The first
-// loop of a step is written with its stage. The other loops are of the same
-// stage, and are written without it.
+// Each step is a struct. Its kOperands and kResults list its members in the
+// order of the text. The first loop of a step is written after its stage.
+// Further loops are of the same stage, and are written without it.
 
-// The loop becomes outer * factor + inner.
+// Replaces the loop by two loops, whose values give its value as outer * factor
+// + inner.
 struct Split {
   LoopRef loop;
   int64_t factor = 0;
@@ -185,14 +194,14 @@ struct Bind {
 };
 
 struct Peel {
-  LoopRef outer;  // the outer loop of a split
+  LoopRef outer;  // the outer loop of a split, which Peel peels
   static constexpr auto kOperands = std::tuple(&Peel::outer);
   static constexpr auto kResults = std::tuple();
 };
 
 struct ComputeAt {
   StageRef producer;
-  LoopRef loop;  // a loop of the stage that reads the producer
+  LoopRef loop;  // a loop of the stage that reads the producer's results
   static constexpr auto kOperands =
       std::tuple(&ComputeAt::producer, &ComputeAt::loop);
   static constexpr auto kResults = std::tuple();
@@ -201,9 +210,10 @@ struct ComputeAt {
 struct CacheRead {
   StageRef reader;
   BufferRef buffer;
-  std::optional<DType> type;  // type of the copy; nullopt: the buffer's
-  std::vector<size_t>
-      dims;  // the buffer's dims in the copy's order; empty: all, unchanged
+  std::optional<DType> type;  // element type of the copy; nullopt: that of the
+                              // buffer
+  std::vector<size_t> dims;   // dims of the buffer, in the order that they have
+                              // in the copy; empty: the same order
   std::string copy;
   static constexpr auto kOperands =
       std::tuple(&CacheRead::reader, &CacheRead::buffer, &CacheRead::type,
@@ -230,9 +240,12 @@ struct PadRows {
 struct Pack {
   StageRef reader;
   BufferRef buffer;
-  std::optional<DType> type;              // type of the copy
-  std::optional<tensor::Interval> range;  // known to contain all elements
-  std::vector<LayoutDim> layout;          // one dim or more
+  std::optional<DType> type;              // element type of the copy; nullopt:
+                                          // that of the buffer
+  std::optional<tensor::Interval> range;  // an interval that contains the
+                                          // values of all elements
+  std::vector<LayoutDim> layout;          // layout of the copy, one entry per
+                                          // dim; at least one
   std::string copy;
   static constexpr auto kOperands = std::tuple(
       &Pack::reader, &Pack::buffer, &Pack::type, &Pack::range, &Pack::layout);
@@ -262,7 +275,8 @@ struct Rfactor {
 struct Stream {
   LoopPieces reduction;
   int64_t ranges = 0;
-  std::vector<LoopPieces> tiles;  // tiles of axes of the results
+  std::vector<LoopPieces> tiles;  // axes of the results, with the sizes of
+                                  // tiles along them
   std::string parts;
   static constexpr auto kOperands =
       std::tuple(&Stream::reduction, &Stream::ranges, &Stream::tiles);
@@ -271,7 +285,8 @@ struct Stream {
 
 struct Cut {
   LoopRef axis;
-  int64_t first = 0;  // first point of the rest
+  int64_t first = 0;  // first point of the axis that the new stage `rest`
+                      // computes
   std::string rest;
   static constexpr auto kOperands = std::tuple(&Cut::axis, &Cut::first);
   static constexpr auto kResults = std::tuple(&Cut::rest);
@@ -301,7 +316,8 @@ struct MultiplyMatrices {
 
 struct Winograd {
   StageRef convolution;
-  int64_t outputs = 0;  // results of a tile, along each of two dims
+  int64_t outputs = 0;  // number of results of a tile along each of the two
+                        // dims of the image
   std::string filter, input, products;
   static constexpr auto kOperands =
       std::tuple(&Winograd::convolution, &Winograd::outputs);
@@ -311,7 +327,8 @@ struct Winograd {
 
 struct OnlineSoftmax {
   StageRef product;
-  int64_t block = 0;  // rows of the product's second factor
+  int64_t block = 0;  // number of keys (elements of a row of the softmax) in a
+                      // block
   HiddenBlocks hidden = HiddenBlocks::kCompute;
   std::string sum, total;
   static constexpr auto kOperands = std::tuple(
@@ -326,15 +343,15 @@ struct SkipHidden {
   static constexpr auto kResults = std::tuple();
 };
 
-// --- the table ---
+// --- table of primitives ---
 
-// The hardware without which a primitive only slows a kernel down, or cannot be
-// compiled.
+// The hardware feature without which a primitive makes a kernel slower, or
+// impossible to compile.
 enum class Needs : uint8_t {
   kNothing,
-  kInvocations,  // invocations of a workgroup: GPUs
-  kDots,         // instructions for short sums of products
-  kMatrices      // instructions for products of matrices
+  kInvocations,  // workgroups with several invocations, as GPUs have
+  kDots,         // instructions that add up several products of narrow numbers
+  kMatrices      // instructions that multiply matrices
 };
 
 // Largest growth of errors in one dim (ErrorGrowth in
@@ -343,7 +360,7 @@ enum class Needs : uint8_t {
 inline constexpr double kLargestWinogradGrowth = 16.5;
 
 // clang-format off
-// Rows: (name, step, keeps rounding, error growth, changes loops only, needs, usage, doc).
+// The table of primitives. A row: (name, step, keeps rounding, error growth, changes loops only, needs, usage, doc).
 #define EMBER_FOR_EACH_PRIMITIVE(row) \
   row("split", Split, true, 1, true, kNothing, "%stage loop factor -> outer inner", \
       "replaces the loop by outer * factor + inner; guarded where factor does not divide its extent") \
@@ -417,7 +434,8 @@ inline constexpr double kLargestWinogradGrowth = 16.5;
 
 namespace internal {
 
-// The variant of all types but the first.
+// A variant of all types but the first, which is void: each row of the table
+// begins with a comma.
 template <typename First, typename... Rest>
 struct VariantOfRest {
   using Type = std::variant<Rest...>;
@@ -434,10 +452,11 @@ struct PrimitiveInfo {
   std::string_view name;
   std::string_view usage;
   std::string_view doc;
-  // True if results are those of the dispatch, except for the order in which
-  // sums are added up.
+  // True if results are the same as those of the dispatch, except that sums may
+  // be added up in another order.
   bool keeps_rounding = true;
-  // The factor by which errors may exceed those of direct sums.
+  // The factor by which the errors of results may exceed those of directly
+  // computed sums.
   double error_growth = 1;
   // True if the primitive changes only the loops of one stage.
   bool changes_loops_only = false;
@@ -455,7 +474,7 @@ const StageRef& StageOf(const Step& step);
 StatusOr<Step> ParseStep(std::string_view line);
 std::string ToText(const Step& step);
 
-// The texts of operands, as they are in a step's line.
+// Return the operand as it is written in the text of a step.
 std::string ToText(const StageRef& stage);          // "%y"
 std::string ToText(const LoopDigit& digit);         // "k/4%8"
 std::string ToText(const LoopPieces& pieces);       // "k/8"

@@ -17,9 +17,10 @@ using ::testing::Not;
 constexpr const char* kAvx512 =
     "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl";
 
-// Returns attention whose scores are `seen` of the sums of products, with 56
-// rows and 64 keys. Its sums are not exact, so tests do not evaluate it:
-// tests/cases/primitives/skip_hidden.case compares results.
+// Returns attention with 56 rows and 64 keys, in which `seen` computes the
+// scores from the products' sums, as a mask does. Tests only look at the
+// schedule: sums are not exact, and tests/cases/primitives/skip_hidden.case
+// compares results.
 std::string Masked(const std::string& seen) {
   return R"(
     dispatch @attention(%q: f32[3, 56, 16], %k: f32[3, 64, 16], %v: f32[3, 64, 16], %m: bool[56, 64]) -> (%y: f32[3, 56, 16]) {
@@ -65,7 +66,8 @@ std::string Attention(const std::string& shape, const std::string& stores) {
 constexpr const char* kProduct =
     " = sum(j < 64) %p[b, h, i, j] * %v[b, j, h, c]";
 
-// Expects that the rows of tiles are positions, not heads.
+// Expects that a tile has rows along the positions i, and none along the heads
+// h.
 void ExpectTilesOfPositions(const std::string& schedule,
                             const std::string& root) {
   EXPECT_THAT(schedule,
@@ -73,7 +75,8 @@ void ExpectTilesOfPositions(const std::string& schedule,
   EXPECT_THAT(schedule, Not(HasSubstr("h_row")));
   EXPECT_THAT(schedule, HasSubstr("fuse %" + root + " b h -> tasks_1"));
   EXPECT_THAT(schedule, HasSubstr("compute_at %s %" + root + " tasks"));
-  // The first product has a loop over rows and a vector loop.
+  // In the product that computes the scores, the loop over the rows of a tile
+  // is unrolled, and vectors run along the keys.
   EXPECT_THAT(schedule, ContainsRegex("unroll %s i_each"));
   EXPECT_THAT(schedule, HasSubstr("vectorize %s j_lane"));
 }

@@ -17,20 +17,21 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// Largest number of steps of a block's sum that are unrolled.
+// Largest number of products of a block's sum that are unrolled.
 constexpr int64_t kMaxSteps = 32;
-// Largest number of parts of a block with scales of their own that are
+// Largest number of parts of a block, each with a scale of its own, that are
 // unrolled.
 constexpr int64_t kMaxParts = 4;
-// Largest number of products of a tile that are unrolled, if they are not those
-// of dot loops: each takes some instructions that unpack the weight.
+// Largest number of products of a tile that are unrolled without dot
+// instructions. Each product takes several instructions, which unpack the
+// weight.
 constexpr int64_t kMaxProducts = 256;
-// Vectors of a tile with one row: independent sums hide the time until the
-// result of an addition can be used again.
+// Number of vectors of a tile with one row. Their sums are independent, which
+// hides the latency of additions.
 constexpr int64_t kVectorsOfRow = 2;
 
-// Rows and vectors of a tile. A result needs two registers, one for the sum of
-// the block and one for the total.
+// The rows and vectors of a tile of results. Each vector of results takes two
+// registers: the sum of the current block, and the total.
 struct TileSize {
   int64_t rows = 1, vectors = 1, lanes = 1;
   int64_t width() const { return vectors * lanes; }
@@ -48,7 +49,8 @@ TileSize ChooseTile(const jit::CpuModel& cpu, const BlockSum& sum,
   return tile;
 }
 
-// Returns the axis of the stage whose variable the node is; -1: none.
+// Returns the number of the stage's axis whose variable the node is; -1 if
+// there is none.
 int AxisOf(const ComputationStage& stage, NodeId node) {
   for (size_t a = 0; a < stage.axes.size(); ++a) {
     if (stage.axes[a].variable == node) return static_cast<int>(a);
@@ -56,8 +58,9 @@ int AxisOf(const ComputationStage& stage, NodeId node) {
   return -1;
 }
 
-// Returns the layout in which the rows of a tile's vectors are next to each
-// other: dim `dim` of the buffer is divided by `width`.
+// Returns the layout of a copy in which the `width` elements that a tile's
+// vectors cover along dim `dim` are contiguous, for each index of the other
+// dims.
 std::vector<LayoutDim> LayoutOf(size_t rank, size_t dim, int64_t width) {
   using enum LayoutDim::Part;
   std::vector<LayoutDim> layout = {{dim, kQuotient, width}};
@@ -91,9 +94,9 @@ class Rule {
     return {stage, writer_.StageAt(stage).axes[axis].name};
   }
 
-  // The values of constant stages that have more bytes than what they are
-  // computed from are computed where they are used: weights that are unpacked
-  // from a few bits each, and their scales.
+  // Inlines constant stages whose results have more bytes than the constants
+  // that they are computed from: they unpack weights of a few bits, or scales.
+  // Kernels then read the packed constants.
   void InlineUnpacking() {
     std::vector<StageRef> unpacking;
     for (const StageRef& reader : {sum_.product, sum_.total}) {
@@ -114,11 +117,14 @@ class Rule {
     return DTypeByteSize(c.buffers[c.stages[stage].stores[0].buffer].type);
   }
 
-  // A constant stage that only `reader` reads, with the constant stages before
-  // it that only it reads, and so on.
+  // A chain of constant stages that unpack a constant for one reader: a stage
+  // that only `reader` reads, constant stages that only this stage reads, and
+  // so on.
   struct Unpacking {
-    std::vector<StageRef> stages;  // none if `stage` is no such stage
-    int64_t bytes = 0;             // bytes that the first of them read
+    std::vector<StageRef> stages;  // empty if the stage is not constant or has
+                                   // other readers
+    int64_t bytes = 0;             // bytes of the constants that the first
+                                   // stages of the chain read
   };
 
   Unpacking UnpackingOf(int stage, int reader) const {
@@ -145,8 +151,9 @@ class Rule {
     return result;
   }
 
-  // Packs the weights for dot loops if there are such instructions, and splits
-  // off the dot loop. Otherwise packs them for vectors.
+  // Packs the weights in the layout of dot instructions if the CPU has them,
+  // and splits off the loop for the instruction. Otherwise packs them for
+  // vectors.
   bool PackFactors() {
     std::optional<DotPlan> plan;
     {
@@ -198,8 +205,8 @@ class Rule {
     return true;
   }
 
-  // Packs the constants of a stage that move along n, but not in steps of one
-  // element.
+  // Packs the constants that the stage reads along n with a stride of more than
+  // one element, so that vectors along n are contiguous.
   void PackAlong(const StageRef& stage) {
     struct Candidate {
       BufferRef buffer;
@@ -226,14 +233,15 @@ class Rule {
                       tile_.width())});
       }
     }
-    // The primitive is refused if two loads of a buffer differ. The tile then
-    // reads the buffer without a copy.
+    // Pack is refused if the stage has different loads of the buffer. The tile
+    // then reads the buffer without a copy.
     for (Candidate& candidate : candidates)
       Copy(stage, candidate.buffer, std::move(candidate.layout), true);
   }
 
-  // Splits an axis into tiles of `size` points, and adds the loop over tiles to
-  // `outer`. Returns the loop over the points of a tile.
+  // Splits the loop over an axis into a loop over tiles of `size` points, which
+  // is added to `outer`, and a loop over the points of a tile, which is
+  // returned.
   LoopRef SplitTiles(const LoopRef& axis, int64_t size,
                      std::vector<LoopRef>& outer) {
     const auto [tiles, point] = writer_.Split(axis, size, "_tile", "_point");
@@ -242,7 +250,8 @@ class Rule {
     return point;
   }
 
-  // Returns the number of products that the sum of a block adds.
+  // Returns the number of products that the sum of a block adds up, at most
+  // kMaxSteps.
   int64_t StepsOfProduct() const {
     const StageShape shape(writer_.computation(), Number(sum_.product));
     int64_t steps = 1;
@@ -258,7 +267,8 @@ class Rule {
     for (int a = 0; a < spatial; ++a) {
       if (a != sum_.n && a != sum_.m) outer.push_back(Axis(stage, a));
     }
-    // All rows read the weights of a tile, while these are in the cache.
+    // The loop over tiles of rows is inside the one over tiles of columns, so
+    // that all rows read the weights of a tile while these are in the cache.
     const LoopRef columns =
         SplitTiles(Axis(stage, sum_.n), tile_.width(), outer);
     if (sum_.m >= 0) {
@@ -271,8 +281,8 @@ class Rule {
       }
     }
     const size_t tasks = outer.size() - (sum_.m >= 0 ? 1 : 0);
-    // The last sum is the innermost one. If it is one of several and short, as
-    // the parts of a block are, it is unrolled, so that parts share loads.
+    // If there are several sums and the innermost one is short, as that over
+    // the parts of a block, it is unrolled, so that its iterations share loads.
     const auto axes = static_cast<int>(writer_.StageAt(stage).axes.size());
     std::vector<LoopRef> sums;
     for (int a = spatial; a < axes; ++a) sums.push_back(Axis(stage, a));
@@ -300,7 +310,8 @@ class Rule {
            writer_.Try(ComputeAt{.producer = sum_.product, .loop = blocks_});
   }
 
-  // Schedules the sums of one block, for a tile of results.
+  // Schedules the stage that sums up the products of a block, for a tile of
+  // results.
   bool ScheduleInside() {
     const StageRef& stage = sum_.product;
     const ComputationStage& of = writer_.StageAt(stage);
@@ -373,7 +384,8 @@ std::optional<BlockSum> BlockSumOf(const jit::CpuModel& cpu,
           producer.stores[0].buffer != node.buffer) {
         continue;
       }
-      // The product has the axes of the total, in the same order.
+      // The product must have the same spatial axes as the total, in the same
+      // order.
       const StageShape inner(c, p);
       if (!inner.IsProduct() || producer.spatial_count != count ||
           ConsumersOf(c, p) != std::vector<int>{number} ||
@@ -381,15 +393,15 @@ std::optional<BlockSum> BlockSumOf(const jit::CpuModel& cpu,
         continue;
       }
       bool is_same = node.opcode == Opcode::kLoad;
-      // The index of an axis of one point may be written as 0.
+      // The index of an axis with one point may be written as 0.
       for (int a = 0; is_same && a < count; ++a) {
         is_same = AxisOf(stage, node.operands[a]) == a ||
                   (inner.Extent(a) == 1 &&
                    c.pool.IntegerConstant(node.operands[a]) == 0);
       }
       if (!is_same) continue;
-      // Finds the factor that is constant. Lanes run along its axis, and rows
-      // along the axis of the other factor.
+      // Finds the axis n of the constant factor, along which lanes run, and the
+      // axis m of the other factor, along which a tile has rows.
       BlockSum found{.total = total, .product = {producer.name}, .n = -1};
       for (int a = 0; a < stage.spatial_count; ++a) {
         bool moves_constant = false, moves_other = false;

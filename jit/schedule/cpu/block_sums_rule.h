@@ -4,8 +4,9 @@
 //   %y[m, n] = sum(b < 64) f32(%t[m, n, b]) * (%xs[m, b] * %ws[n, b])
 //
 // These are the weights of language models. A tile of results loops over the
-// blocks. The sums of one block, %t, stay in registers. Lanes run along n, so
-// %w and %ws are packed with the rows of a tile's vectors next to each other.
+// blocks. The sums of one block, %t, stay in registers. Lanes run along n. So
+// %w and %ws are packed such that the rows n of a tile's vectors are next to
+// each other.
 //
 // Weights of a few bits remain packed: %w may be an expression such as
 //
@@ -30,22 +31,25 @@
 
 namespace ember::schedule {
 
-// A sum over blocks, and the stage that sums the products of one block.
+// A sum over blocks (`total`), and the stage that sums up the products of each
+// block (`product`).
 struct BlockSum {
   StageRef total;    // %y above
   StageRef product;  // %t above
-  int n = 0;         // the axis of both stages along which lanes run
-  int m = -1;  // the axis of both stages that the tile has rows of; -1: none
+  int n = 0;         // number of the spatial axis of both stages along which
+                     // lanes run
+  int m = -1;  // number of the spatial axis of both stages along which a tile
+               // has rows; -1: none
 };
 
-// Returns the sum over blocks that `total` is; nullopt if it is none. No
-// primitive may have changed the two stages.
+// Returns the block sum that the stage `total` computes; nullopt if it computes
+// no such sum. No primitive may have changed the stage or its product.
 std::optional<BlockSum> BlockSumOf(const jit::CpuModel& cpu,
                                    const Schedule& schedule,
                                    const StageRef& total);
 
-// Schedules both stages. Returns false, and changes nothing, if a primitive is
-// refused.
+// Schedules the total and the product. Returns false, and changes nothing, if a
+// primitive is refused.
 bool ScheduleBlockSum(const jit::CpuModel& cpu, const BlockSum& sum,
                       ScheduleWriter& writer);
 

@@ -1,5 +1,5 @@
-// Tests default schedules of sums over blocks that have a scale each: the
-// weights stay packed, and the dispatch's results are computed.
+// Tests default schedules of sums over blocks that have a scale each: weights
+// of few bits must stay packed, and results must be those of the dispatch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ constexpr const char* kVnni512 =
     "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl+avx512vnni";
 constexpr const char* kNeon = "aarch64-linux+neon+dotprod";
 
-// Returns a product by weights of 4 bits: %t has the integer sums of a block.
+// Returns a product by weights of 4 bits, two per byte of %w. %t has the
+// integer sum of each block.
 std::string FourBits(int rows, int columns) {
   const std::string m = std::to_string(rows), n = std::to_string(columns);
   return "dispatch @blocks(%x: i8[" + m + ", 3, 2, 16], %w: u8[" + n +
@@ -45,9 +46,10 @@ TEST(BlockSums, WeightsStayPackedInDotLoops) {
   }
 }
 
-// The dispatch that ONNX's MatMulNBits makes: parts are the last dim of the
-// activations, a dim of 1 is indexed by 0, and weights are unpacked by a stage
-// of their own.
+// The dispatch that ONNX's operator MatMulNBits becomes. It differs from the
+// other tests: the last dim of the activations counts the parts of a byte, a
+// dim of one element is indexed by 0, and weights are unpacked by a stage of
+// their own.
 TEST(BlockSums, UnpackingStagesBecomePartOfTheProduct) {
   const std::string text = ScheduleFor(
       kVnni512,
@@ -67,9 +69,9 @@ TEST(BlockSums, UnpackingStagesBecomePartOfTheProduct) {
   EXPECT_THAT(text, HasSubstr("tensorize %t k0_dot"));
 }
 
-// Weights of six bits lie in two buffers, and their scales are integers with a
-// factor. Both are unpacked where they are used, so that kernels read the bytes
-// that the format has.
+// The bits of 6-bit weights are in two buffers, and their scales are integers
+// times a factor per row. Neither is unpacked ahead of time: the stages that do
+// so are inlined, so that kernels read the packed bytes.
 TEST(BlockSums, BitsOfSeveralBuffersStayPacked) {
   const std::string text = ScheduleFor(
       kVnni512,

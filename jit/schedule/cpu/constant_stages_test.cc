@@ -17,7 +17,8 @@ using ::testing::Not;
 constexpr const char* kAvx512 =
     "x86_64-linux+avx2+fma+avx512f+avx512bw+avx512vl";
 
-// Returns a product with weights that are computed from the constant bytes %q.
+// Returns a product with the weights %w, which a stage computes from the
+// constant bytes %q.
 std::string Dequantized(int columns, int terms, const std::string& rest = "") {
   const std::string n = std::to_string(columns), k = std::to_string(terms);
   return "dispatch @product(%x: f32[3, " + k + "], %q: u8[" + n + ", " + k +
@@ -29,7 +30,8 @@ std::string Dequantized(int columns, int terms, const std::string& rest = "") {
 }
 
 TEST(ConstantStages, AreComputedInTheCopy) {
-  // 40 columns are not a whole number of tiles, so the copy is padded.
+  // The copy is padded for 40 columns, which tiles do not divide, and not for
+  // 64.
   for (const int columns : {40, 64}) {
     const std::string text = ScheduleFor(kAvx512, Dequantized(columns, 24));
     EXPECT_THAT(text, HasSubstr("pack %y %w"));
@@ -38,9 +40,9 @@ TEST(ConstantStages, AreComputedInTheCopy) {
   }
 }
 
-// The weights %w are computed from the constant bytes %q. The kernel reads the
-// weights in the order in which they are stored, so there is no packed copy of
-// them, and they are computed by a stage of their own.
+// The weights %w are computed from the constant bytes %q, and are read in the
+// order in which they are stored. So no packed copy is made, and %w stays a
+// stage of its own.
 TEST(ConstantStages, AreKeptWhereNothingIsPacked) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @table(%x: f32[40], %q: u8[40]) -> (%y: f32[30, 40]) {
@@ -53,7 +55,8 @@ TEST(ConstantStages, AreKeptWhereNothingIsPacked) {
   EXPECT_THAT(text, ContainsRegex("vectorize %w j_lane"));
 }
 
-// A result that is much larger than its constants is computed where it is read.
+// %w has 200 times as many elements as the constant %q, so it is not computed
+// ahead of time but where it is read.
 TEST(ConstantStages, BroadcastsAreNotKept) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @wide(%x: f32[200, 40], %q: u8[40]) -> (%y: f32[200, 40]) {

@@ -30,17 +30,17 @@
 namespace ember::schedule {
 namespace {
 
-// Largest number of rows that a group with products computes together.
+// Largest number of rows that a group with products computes at once.
 constexpr int64_t kMaxRows = 32;
-// Largest and smallest number of elements of a softmax's rows that are
-// processed as one block. With 32 rows, the scores and powers of a block, and
-// the block's part of both operands, fit the first two levels of caches.
+// Largest and smallest number of elements of a softmax's row that form a block.
+// With 32 rows, the scores and powers of a block, and the block's part of both
+// operands, fit the first two levels of caches.
 constexpr int64_t kMaxBlock = 1024;
 constexpr int64_t kLeastBlock = 128;
-// Number of buffers of a softmax's row: scores, scaled scores, powers and
-// weights.
+// Number of values that a softmax keeps per element of a row: score, scaled
+// score, power and weight.
 constexpr int64_t kRowBuffers = 4;
-// Smallest number of tasks per worker, so that the load can be balanced.
+// Smallest number of tasks per thread, so that the work can be balanced.
 constexpr int64_t kTasksPerCore = 4;
 
 class Chooser {
@@ -54,7 +54,8 @@ class Chooser {
     for (const ComputationStage& stage : writer_.computation().stages)
       stages.push_back({stage.name});
     for (size_t i = stages.size(); i-- > 0;) {
-      // Schedules of later stages may have removed a stage.
+      // The stage may be gone: the schedule of a later stage may have inlined
+      // it.
       if (done_.contains(stages[i]) || writer_.NumberOf(stages[i]) < 0)
         continue;
       if (IsMadeOnce(writer_.NumberOf(stages[i]))) {
@@ -95,16 +96,17 @@ class Chooser {
     return !writer_.StageAt(stage).has_reduction();
   }
 
-  // True if the stage is computed when the kernel is made.
+  // True if the stage depends only on constants, so that it is computed once,
+  // when the kernel is made.
   bool IsMadeOnce(int stage) const {
     const Computation& c = writer_.computation();
     return c.buffers[c.stages[stage].stores[0].buffer].role ==
            BufferRole::kPacked;
   }
 
-  // Schedules a stage of constants whose readers have schedules already. If all
-  // readers are copies in a product's layout, they compute the stage
-  // themselves, so that its values are not in memory twice.
+  // Schedules a stage that depends only on constants, after its readers. If all
+  // readers are copies in the layout of a product, the stage is inlined in
+  // them, so that its values are not in memory twice.
   void ScheduleConstant(const StageRef& stage) {
     const std::vector<int> readers =
         ConsumersOf(writer_.computation(), writer_.NumberOf(stage));
@@ -115,8 +117,8 @@ class Chooser {
   }
 
   // Computes the product of a softmax in blocks (flash attention), if its rows
-  // are so long that not even those of one register tile stay in a core's part
-  // of the caches. Returns the stage that folds the blocks; nullopt if nothing
+  // are so long that a core's part of the caches cannot even hold those of one
+  // register tile. Returns the stage that folds the blocks; nullopt if nothing
   // changes.
   std::optional<StageRef> SoftmaxInBlocks(const StageRef& product) {
     if (exact_) return std::nullopt;
@@ -125,9 +127,9 @@ class Chooser {
     if (!softmax.ok()) return std::nullopt;
     const int64_t row_bytes =
         softmax->length * kRowBuffers * DTypeByteSize(DType::kF32);
-    // Blocks do not pay while the rows fit a core's part of the caches: whole
-    // rows are then as fast, and need no rescaling (measured up to 12288
-    // elements, Zen 3: blocks took 0 to 12% longer).
+    // Blocks are slower while the rows fit a core's part of the caches: whole
+    // rows need no rescaling of sums (measured up to 12288 elements, Zen 3:
+    // blocks took 0 to 12% longer).
     const int64_t room =
         std::max(cpu_.l2_bytes, cpu_.l3_bytes / std::max(cpu_.cores, 1));
     if (row_bytes * kRowsOfProduct <= room) return std::nullopt;
@@ -151,8 +153,8 @@ class Chooser {
   // Leaves out keys that a mask hides, if the stage is the product of a softmax
   // with such a mask.
   void SkipHiddenKeys(const StageRef& product) {
-    // Trying a primitive copies the schedule, which takes time. So this first
-    // checks that the stages have the form that the primitive requires.
+    // The form of the stages is tested first, because trying a primitive copies
+    // the schedule, which takes longer.
     const bool is_softmax =
         MatchSoftmaxOfProduct(writer_.schedule(), writer_.NumberOf(product),
                               KeyCount::kAny)
@@ -180,22 +182,24 @@ class Chooser {
     if (BlockSumOf(cpu_, writer_.schedule(), stage)) return false;
     int64_t rows = 1;
     for (int a = 0; a < depth; ++a) rows *= outer.LikelyExtent(a);
-    // In a group with one row the whole stage would be computed at once. An
+    // A group with a single row would compute the whole stage at once. An
     // elementwise stage after a product is better computed on the product's
     // tiles.
     if (rows < 2 && !inner.stage().has_reduction() && ReadsProduct(producer))
       return false;
-    // There must be enough rows for all threads.
+    // A stage with much work joins only if the group has rows for all threads.
     if (IsWorthThreads(inner.LikelyPoints()) && rows < 2 * cpu_.cores)
       return false;
-    // A product that is the root runs row by row over an operand's rows, so it
-    // joins only if the axes in common are all but its last spatial one.
+    // A root that is a product runs row by row over the rows of its operand. So
+    // a stage joins it only if they have all of the root's axes but the last
+    // spatial one in common.
     if (outer.IsProduct() && depth + 1 != outer.spatial_count()) return false;
     if (!inner.IsProduct()) return true;
     if (blocked_.contains(group.root)) return true;
     const StageRef product{inner.stage().name};
-    // A product inside the group gets a register tile only if elementwise
-    // stages follow it on the tile, or if the product has rows of its own.
+    // A product inside the group gets a register tile in two cases only: the
+    // stages after it are elementwise and run on its tile, or the group has
+    // several rows of it.
     const bool whole = depth == outer.spatial_count() &&
                        RootAxesOf(writer_, group, product).has_value();
     const bool plain = std::all_of(
@@ -218,16 +222,17 @@ class Chooser {
     return false;
   }
 
-  // True if vectors along a row would be less than half full. A product outside
-  // of a group can have its vectors along another axis.
+  // True if rows of the product's results fill less than half a vector. Such a
+  // product does not join a group, because alone it can have vectors along
+  // another axis.
   bool HasNarrowRows(const StageShape& product) const {
     const int64_t lanes = cpu_.vector_bytes / product.WidestBytes();
     return product.LikelyExtent(product.spatial_count() - 1) * 2 < lanes;
   }
 
-  // True if the operands of a product, which each block of rows reads again,
-  // fit the core's cache. If there are more results than fit the shared cache,
-  // it is enough that the operands fit the shared cache.
+  // True if the product's operands, which are read again for each block of
+  // rows, fit the core's cache. If the results are larger than the shared
+  // cache, it is enough that the operands fit the shared cache.
   bool OperandsAreNear(const StageShape& product,
                        const CommonAxes& common) const {
     const int64_t bytes = BytesPerRow(product, common);
@@ -238,8 +243,8 @@ class Chooser {
     return bytes <= cpu_.l3_bytes / 4 && results > cpu_.l3_bytes / 2;
   }
 
-  // Returns the bytes of the operands along the axes that are not common, which
-  // each block of rows reads again.
+  // Returns the number of bytes of the operands along the axes that the group's
+  // stages do not have in common. These are read again for each block of rows.
   static int64_t BytesPerRow(const StageShape& shape,
                              const CommonAxes& common) {
     int64_t total = 0;
@@ -269,9 +274,9 @@ class Chooser {
     const int spatial = writer_.StageAt(group.root).spatial_count;
     if (product && group.depth == spatial && others_plain &&
         (product == group.root || IsElementwise(group.root))) {
-      // The rules below need the product to be the first stage of the group. An
-      // earlier member could not be computed on the product's tile, and the
-      // tile's order of loops would not be possible.
+      // The rules below compute stages after the product on its tile. A stage
+      // of the group before the product could not be computed there, so the
+      // product must come first.
       if (product == group.root || group.members.front() == product) {
         if ((!exact_ && TryRule(ScheduleWinograd, group, *product)) ||
             TryRule(ScheduleSumLanes, group, *product) ||
@@ -282,13 +287,15 @@ class Chooser {
     ScheduleRows(group);
   }
 
-  // The type of rules that schedule a product with the stages of its group.
+  // The type of the rules that schedule a product together with the stages of
+  // its group.
   using ProductRule = bool (*)(const jit::CpuModel& cpu,
                                const StageGroup& group, const StageRef& product,
                                ScheduleWriter& writer);
 
-  // Returns false if a member must run once, and it cannot be proved that each
-  // tile needs a different part of it.
+  // Applies the rule to a copy of the schedule if some member must run once.
+  // Returns false if the rule does not apply, or if it cannot be proved that
+  // each tile needs a different part of such a member.
   bool TryRule(ProductRule rule, const StageGroup& group,
                const StageRef& product) {
     const auto runs_once = [&](const StageRef& member) {
@@ -309,8 +316,9 @@ class Chooser {
     return schedule::CommonAxesOf(writer_, group, depth, stage);
   }
 
-  // Schedules the loops of a member that is computed inside the root. Lanes run
-  // along axes of the member that are not among the root's first `first` axes.
+  // Schedules the loops of a member that is computed inside the root's loop.
+  // Lanes run along axes of the member that are not equal to one of the root's
+  // first `first` axes.
   void ScheduleMember(const StageGroup& group, const StageRef& member,
                       int first, std::optional<int64_t> points = {}) {
     if (IsProduct(member)) {
@@ -332,11 +340,11 @@ class Chooser {
                   {.points = points});
   }
 
-  // Schedules a softmax in blocks, if that has an advantage and is legal.
-  // Returns false, without a change, if not.
+  // Schedules a softmax in blocks if that is faster and legal. Otherwise
+  // returns false, without a change.
   bool TryBlocks(const StageGroup& group, const StageRef& fold) {
-    // Blocks have an advantage only if the group's common axes are all of the
-    // root's axes except the last.
+    // Blocks are faster only if the stages have all of the root's axes in
+    // common except the last.
     if (group.depth != writer_.StageAt(group.root).spatial_count - 1)
       return false;
     Schedule trial = writer_.schedule();
@@ -349,9 +357,9 @@ class Chooser {
     return true;
   }
 
-  // Schedules a softmax in blocks (jit/schedule/primitives/online_softmax.h).
-  // Tasks are blocks of rows. In each, the fold loops over the blocks of a row,
-  // and all other stages are computed for one of these.
+  // Schedules a softmax in blocks (jit/schedule/primitives/online_softmax.h). A
+  // task is a tile of rows. In a task, a fold loops over the blocks of a row,
+  // and each of its iterations computes all other stages for one block.
   void ScheduleBlocks(const StageGroup& group, const StageRef& fold) {
     const int depth = writer_.StageAt(group.root).spatial_count - 1;
     SplitRows(writer_.LoopsOf(group.root)[depth - 1], RowsOf(group));
@@ -361,7 +369,7 @@ class Chooser {
                   writer_);
     writer_.Do(ComputeAt{.producer = fold, .loop = tasks});
     ScheduleLanes(cpu_, fold, CommonAxesOf(group, depth, fold), writer_);
-    // Moves the loop over blocks around the rows and lanes.
+    // Moves the loop over blocks outside the loops over rows and lanes.
     std::vector<LoopRef> loops = writer_.LoopsOf(fold);
     const LoopRef blocks{fold, writer_.StageAt(fold).axes.back().name};
     std::erase(loops, blocks);
@@ -398,7 +406,7 @@ class Chooser {
       all_points += StageShape(c, writer_.NumberOf(member)).LikelyPoints();
     }
     int outer = group.depth;
-    // Number of the first axis along which lanes may run.
+    // number of the root's axis from which on lanes may run
     int first = group.depth;
     const std::vector<LoopRef> loops = writer_.LoopsOf(group.root);
     const int lane_axis = product ? -1 : LaneAxisOf(group);
@@ -407,8 +415,8 @@ class Chooser {
     const int64_t narrow_rows =
         product || lane_axis >= 0 ? 0 : NarrowRowsOf(group);
     if (lane_axis >= 0) {
-      // All stages have all axes of the root. A "row" of the group is then a
-      // few vectors of points along the axis of the lanes.
+      // All stages have all axes of the root, so a task computes a few vectors
+      // of points along the axis of the lanes.
       lanes = LanesOf(
           group,
           StageShape(c, writer_.NumberOf(group.root)).LikelyExtent(lane_axis));
@@ -423,7 +431,7 @@ class Chooser {
     std::optional<SplitAxis> rows_of_lanes;
     if (narrow_rows > 0) {
       // Rows are shorter than vectors, so the lanes of a vector run over
-      // several rows.
+      // several rows. A task computes `narrow_rows` of them.
       first = outer - 1;
       rows_of_lanes = {first, SplitRows(loops[first], narrow_rows)};
     }
@@ -451,10 +459,9 @@ class Chooser {
     if (IsWorthThreads(all_points)) writer_.Do(Parallel{rows});
   }
 
-  // Computes the members in the root's loop. Returns the stages that stay
-  // outside: members that must run once, if it cannot be proved that each
-  // iteration needs a different part of them, and members that only such
-  // members need.
+  // Attaches the members to the root's loop. Returns the members that stay
+  // outside of it: those that must run once although iterations may need
+  // overlapping parts of them, and those that only such members read.
   std::set<StageRef> ComputeMembersAt(const StageGroup& group,
                                       const LoopRef& loop) {
     std::set<StageRef> alone;
@@ -472,10 +479,10 @@ class Chooser {
     return alone;
   }
 
-  // Returns the number of rows that a group with products computes together.
-  // The number is a multiple of the register tile's rows. With more rows the
-  // other operand is read less often, but must stay in the cache and leave
-  // enough tasks for the workers.
+  // Returns the number of rows that a group with products computes at once, a
+  // multiple of the register tile's rows. With more rows the other operand is
+  // read less often, but the rows must stay in the cache and leave enough tasks
+  // for the threads.
   int64_t RowsOf(const StageGroup& group) const {
     const Computation& c = writer_.computation();
     int64_t tile = 1;
@@ -495,7 +502,9 @@ class Chooser {
       is_large |= IsWorthThreads(shape.LikelyPoints());
       if (!shape.IsProduct()) continue;
       const int64_t rows = RowsOfProductInside(cpu_, shape, common);
-      // Tiles that do not divide the rows are padded in each block.
+      // A number of rows that is no multiple of the tile's rows would compute
+      // extra rows in each block, so the least common multiple is used if it is
+      // not too large.
       const int64_t both = std::lcm(tile, rows);
       tile = both <= kMaxRows ? both : std::max(tile, rows);
     }
@@ -514,9 +523,10 @@ class Chooser {
     return best;
   }
 
-  // Returns the number of rows that a group computes together if, in each of
-  // its stages, a row has fewer points than a vector has lanes. Returns 0 if
-  // rows are longer, if there are only few, or if a stage is a fold.
+  // Returns the number of rows that a group computes at once if rows are
+  // shorter than vectors: lanes then run over several rows. Returns 0 if a row
+  // of some stage fills a vector, if there are few rows, or if a stage is a
+  // fold.
   int64_t NarrowRowsOf(const StageGroup& group) const {
     constexpr int64_t kVectorsOfRows = 4;
     const Computation& c = writer_.computation();
@@ -527,7 +537,7 @@ class Chooser {
       const StageShape shape(c, writer_.NumberOf(stage));
       const int64_t of_vector = cpu_.vector_bytes / shape.WidestBytes();
       const CommonAxes common = CommonAxesOf(group, group.depth, stage);
-      int64_t points = 1;  // points of a row
+      int64_t points = 1;  // number of points of a row
       for (int a = 0; a < shape.axis_count() && points < of_vector; ++a) {
         if (!common.IsCommon(a)) points *= shape.LikelyExtent(a);
       }
@@ -542,8 +552,8 @@ class Chooser {
     return root.LikelyExtent(group.depth - 1) >= rows ? rows : 0;
   }
 
-  // Returns the number of lanes of a vector for an axis with `neighbours`
-  // adjacent elements; 1: no vectors.
+  // Returns the number of lanes of the group's vectors along an axis with
+  // `neighbours` adjacent elements; 1: no vectors.
   int64_t LanesOf(const StageGroup& group, int64_t neighbours) const {
     const Computation& c = writer_.computation();
     int widest = StageShape(c, writer_.NumberOf(group.root)).WidestBytes();
@@ -554,8 +564,8 @@ class Chooser {
     return cpu_.LanesFor(widest, neighbours);
   }
 
-  // Returns the number of vectors along the axis that a row of the group
-  // computes.
+  // Returns how many vectors along the axis a task of the group computes side
+  // by side.
   int64_t VectorsOf(const StageGroup& group, int axis, int64_t lanes) const {
     const Computation& c = writer_.computation();
     const StageShape root(c, writer_.NumberOf(group.root));
@@ -568,9 +578,9 @@ class Chooser {
     return VectorsSideBySide(*extent / lanes);
   }
 
-  // Returns the axis from which a row has to take lanes: the root's last axis
-  // with more than one point, if all stages have it. Returns -1 if some stage
-  // does not have it.
+  // Returns the number of the axis along which lanes run in all stages: the
+  // root's last axis with more than one point. Returns -1 if some stage does
+  // not have that axis.
   int LaneAxisOf(const StageGroup& group) const {
     const StageShape root(writer_.computation(), writer_.NumberOf(group.root));
     int axis = root.spatial_count() - 1;
@@ -591,7 +601,8 @@ class Chooser {
   const bool exact_;
   ScheduleWriter writer_;
   std::set<StageRef> done_;
-  std::set<StageRef> blocked_;  // roots that compute a softmax in blocks
+  std::set<StageRef> blocked_;  // the roots of groups that compute a softmax in
+                                // blocks
 };
 
 }  // namespace

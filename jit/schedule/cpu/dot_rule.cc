@@ -12,9 +12,10 @@
 namespace ember::schedule {
 namespace {
 
-// Returns the dims of a copy of the factor: the digit of the reduction that a
-// dot instruction adds up is last. `width`: the number of results in a tile's
-// vectors, if the factor moves along them; otherwise 0.
+// Returns the dims of a copy of the factor for dot instructions: the `count`
+// elements of the reduction that one instruction adds up are the last dim.
+// `width`: number of results in a tile's vectors, if the factor moves along
+// them; otherwise 0.
 std::vector<LayoutDim> LayoutOf(const DotPlan::Factor& factor, int64_t count,
                                 int64_t width) {
   using enum LayoutDim::Part;
@@ -76,8 +77,8 @@ Dots PackForDots(const jit::CpuModel& cpu, const StageRef& product,
   if (!b.is_constant) ScheduleTasks(cpu, copy_b, writer);
   const bool is_of_type = !plan->type || a.type == DType::kI16;
   if (a.LiesAlong()) {
-    // The layout of operand a is not changed. A copy is made only if the
-    // operand must be padded or needs another type.
+    // The dims of operand a keep their order. A copy is made only to pad the
+    // operand or to change its type.
     if (a.is_padded || !plan->is_exact || !is_of_type) {
       if (!try_copy(CacheRead{.reader = product,
                               .buffer = a.buffer,

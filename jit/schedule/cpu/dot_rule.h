@@ -42,8 +42,11 @@
 namespace ember::schedule {
 
 struct Dots {
-  std::optional<LoopRef> loop;   // the loop that is to be tensorized, if any
-  std::vector<StageRef> copies;  // copies of %a, whose loops are still serial
+  std::optional<LoopRef> loop;   // the loop over the products of one dot
+                                 // instruction, which is to be tensorized;
+                                 // nullopt if there is none
+  std::vector<StageRef> copies;  // the stages that copy %a; their loops are not
+                                 // scheduled yet
 };
 
 // Brings both factors into the layout in the table at the top of this file,

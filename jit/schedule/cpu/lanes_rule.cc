@@ -28,23 +28,25 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kLineBytes = 64;
-// Bytes of a line that are loaded at once: jit/llvm/emit/load_column.h.
+// Number of bytes of a cache line that one instruction loads
+// (jit/llvm/emit/load_column.h).
 constexpr int64_t kChunkBytes = 16;
 constexpr int64_t kFewestNarrowLanes = 4;
-// Largest period that is unrolled. If lanes run over two fused axes, each
-// lane's index of the inner axis repeats after a number of vectors: the period
+// Largest number of vectors in a period. If lanes run over two fused axes, a
+// lane has the same index of the inner axis again after that many vectors
 // (PeriodOf). All vectors of a period are unrolled.
 constexpr int64_t kLongestPeriod = 16;
 
 struct LaneAxis {
-  int axis = -1;    // the axis along which lanes run; -1: no vectors
-  int before = -1;  // an axis that is fused with `axis`; -1: none
+  int axis = -1;    // number of the axis along which lanes run; -1: no vectors
+  int before = -1;  // number of an axis that is fused with `axis`; -1: none
   int64_t lanes = 1;
-  // true if `axis` is spatial, false if it is a reduction
+  // true if `axis` is spatial; false if it is a reduction axis
   bool over_points = false;
 };
 
-// True if a load runs along the axis `axis` and not along `other`.
+// True if some load reads contiguous elements along the axis `axis`, and
+// elements that are far apart along `other`.
 bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
   return std::ranges::any_of(shape.loads(), [&](NodeId load) {
     return shape.StrideOf(load, axis) == Stride::kUnit &&
@@ -52,31 +54,32 @@ bool LoadsAlongInstead(const StageShape& shape, int axis, int other) {
   });
 }
 
-// Returns the number of lanes for a sum of `extent` elements, whose lanes are
-// added up at its end. Shorter sums get fewer lanes, but not so few that the
-// end takes most of the time. 1: no vectors.
+// Returns the number of lanes for a sum of `extent` elements: `lanes`, halved
+// until no lane is empty, but no further than to 8. Shorter sums get 1 lane,
+// because most of their time would go into adding up the lanes at the end.
 int64_t LanesOfSum(int64_t extent, int64_t lanes) {
   constexpr int64_t kFewest = 8;
   while (lanes > kFewest && lanes > extent) lanes /= 2;
   return extent >= lanes ? lanes : 1;
 }
 
-// Chooses the axis of the lanes. If each point has only a few results (a
-// pixel's channels), the axes of points and results may be fused, so that a
-// vector has lanes over several points. A lane's index is then split into
-// digits. This needs shuffles if the number of results is a power of two,
+// Chooses the axis of the lanes. If the last axis is short (the channels of a
+// pixel), it may be fused with the axis before it, so that a vector has lanes
+// over several pixels. The index of a lane must then be split into pixel and
+// channel. That takes shuffles if the number of channels is a power of two,
 // divisions of vectors for other numbers, and a condition for each lane if
 // loads are padded. In the last two cases the axes are not fused: lanes run
-// along the points and store their results one by one, or they are the results
-// of one point.
+// along the pixels and store their results one by one, or they are the channels
+// of one pixel.
 LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
                      const StageShape& shape, int number,
                      const CommonAxes& common) {
   LaneAxis result;
   if (!StoresAreDistinct(c, number)) return result;
   result.lanes = cpu.vector_bytes / shape.WidestBytes();
-  // True if each load moves along the axis to the next element in memory, or
-  // does not move. If no load moves, results must be stored along the axis.
+  // True if each load reads contiguous elements along the axis, or the same
+  // element. If all read the same element, results must be contiguous along the
+  // axis.
   const auto moves_along = [&](int a) {
     bool unit = false, moves = false;
     for (NodeId load : shape.loads()) {
@@ -99,9 +102,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   result.over_points = chosen >= 0;
   const int64_t sum_lanes =
       reduces ? LanesOfSum(shape.LikelyExtent(last), result.lanes) : 1;
-  // If a sum has fewer elements than a vector has lanes, adding up the lanes at
-  // its end takes longer than the rest. In that case it is better if each lane
-  // computes another sum.
+  // If a sum has fewer elements than a vector has lanes, adding up the lanes
+  // would take most of its time. Then each lane computes a sum of its own.
   const bool is_short_sum = sum_lanes < result.lanes && chosen >= 0 &&
                             shape.LikelyExtent(chosen) >= result.lanes;
   if (reduces && !fold && !(result.over_points && moves_along(chosen)) &&
@@ -116,7 +118,7 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   if (short_axis && chosen > 0 && !common.IsCommon(chosen - 1) &&
       shape.StoresAlongBoth(chosen)) {
     const int64_t digit = shape.LikelyExtent(chosen);
-    // The largest power of two that divides the extent of the digit.
+    // The largest power of two that divides the number of results per point.
     const int64_t whole = digit & -digit;
     const auto is_padded = [&](NodeId load) { return shape.IsPadded(load); };
     if (digit != whole && LoadsAlongInstead(shape, chosen - 1, chosen)) {
@@ -130,8 +132,8 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   } else if (shape.LikelyExtent(chosen) * kFewestNarrowLanes <= result.lanes &&
              !reduces && chosen > 0 && !common.IsCommon(chosen - 1) &&
              shape.LikelyExtent(chosen - 1) >= result.lanes) {
-    // If lanes ran along this axis, hardly any lane would be used. They run
-    // along the axis before it, and results are stored one by one.
+    // The axis is much shorter than a vector, so lanes run along the axis
+    // before it, and store their results one by one.
     --chosen;
   } else {
     result.lanes =
@@ -142,8 +144,9 @@ LaneAxis ChooseLanes(const jit::CpuModel& cpu, const Computation& c,
   return result;
 }
 
-// Returns a smaller number of lanes if the extent is a multiple of it, because
-// partial vectors would be masked. Otherwise returns `lanes`.
+// Returns the largest of lanes, lanes / 2, and so on that divides the extent,
+// because a partial vector would be masked. Returns `lanes` if none of 4 or
+// more does.
 int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
   for (int64_t fewer = lanes; extent && fewer >= 4; fewer /= 2) {
     if (*extent % fewer == 0) return fewer;
@@ -151,16 +154,16 @@ int64_t LanesThatDivide(const std::optional<int64_t>& extent, int64_t lanes) {
   return lanes;
 }
 
-// Costs without mask registers, in cycles: per vector, per element of a partial
-// vector of elements below four bytes, which is accessed element by element,
-// and per partial vector of other elements, which is masked. The number of
-// lanes minimises them.
+// Costs on CPUs without mask registers, in cycles: of a vector; of an element
+// of a partial vector with elements of less than four bytes, which are accessed
+// one by one; and of a partial vector with larger elements, which is masked.
+// The number of lanes is chosen so that the sum is least.
 constexpr int64_t kVectorCycles = 1;
 constexpr int64_t kNarrowElementCycles = 3;
 constexpr int64_t kMaskedVectorCycles = 8;
 
-// Returns the number of lanes for elements of `bytes` bytes without mask
-// registers, up to `lanes`.
+// Returns the best number of lanes, up to `lanes`, for elements of `bytes`
+// bytes on a CPU without mask registers.
 int64_t LanesWithoutMasks(const std::optional<int64_t>& extent, int64_t lanes,
                           int64_t bytes) {
   if (!extent) return lanes;
@@ -178,18 +181,21 @@ int64_t LanesWithoutMasks(const std::optional<int64_t>& extent, int64_t lanes,
   return best;
 }
 
-// An axis along which a load runs, but lanes do not.
+// An axis along which a load reads whole cache lines while lanes run along
+// another axis.
 struct LineAxis {
-  int axis = -1;      // number of the axis; -1: none
-  int64_t line = 1;   // number of elements in a cache line
+  int axis = -1;      // number of the axis along which the load reads lines;
+                      // -1: none
+  int64_t line = 1;   // number of the buffer's elements in a cache line
   int64_t chunk = 1;  // number of elements that one instruction loads
   BufferRef buffer;   // the buffer that the load reads
-  // the buffer's dim along which lanes move; -1: the load is not tiled
+  // the dim of the buffer along which lanes move; -1: no tile of the buffer is
+  // copied
   int rows = -1;
 };
 
-// Returns the dim of the load whose index is the axis, maybe plus something;
-// -1: none.
+// Returns the dim of the load that is indexed by the axis, or by a sum of the
+// axis and another term; -1 if there is none.
 int DimOf(const Computation& c, NodeId load, NodeId axis) {
   const tensor::Node& node = c.pool[load];
   const size_t rank = c.buffers[node.buffer].extents.size();
@@ -203,7 +209,7 @@ int DimOf(const Computation& c, NodeId load, NodeId axis) {
   return -1;
 }
 
-// Returns the index without the constant that is added to it, if there is one.
+// Returns the index without a constant that is added to it.
 NodeId WithoutConstant(const Computation& c, NodeId index) {
   const tensor::Node& node = c.pool[index];
   if (node.opcode != tensor::Opcode::kAdd) return index;
@@ -213,10 +219,10 @@ NodeId WithoutConstant(const Computation& c, NodeId index) {
   return index;
 }
 
-// True if a tile of the load's buffer can be copied: in a few iterations the
-// stage reads a few elements of each dim, and always the same number. A copy
-// must contain the elements of all loads of the buffer, and cannot contain
-// elements outside of an open extent.
+// True if a tile of the load's buffer can be copied: in a few iterations all
+// loads of the buffer together read a few elements of each dim, and always the
+// same number. Padded loads of open extents are excluded, because a copy cannot
+// contain elements outside of the buffer.
 bool ReadsTiles(const Computation& c, const StageShape& shape, NodeId load) {
   const tensor::Node& node = c.pool[load];
   const auto& extents = c.buffers[node.buffer].extents;
@@ -240,7 +246,8 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
                     const LaneAxis& lanes, const CommonAxes& common) {
   LineAxis result;
   if (shape.stage().has_reduction()) return result;
-  // Loads that read the most bytes come first.
+  // Looks at the loads of the most bytes first: cache lines matter most for
+  // these.
   std::vector<NodeId> loads = shape.loads();
   std::ranges::stable_sort(loads, std::ranges::greater(), [&](NodeId load) {
     return shape.LikelyBytes(load, 0);
@@ -258,9 +265,9 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
       result.line = kLineBytes / shape.BytesOf(load);
       result.chunk = std::min(kChunkBytes / shape.BytesOf(load), lanes.lanes);
       result.buffer = {buffer.name};
-      // The digits of a fused loop cannot be the rows of a tile. A tile is one
-      // chunk long in the buffer's last dim, so lanes must not move in that
-      // dim.
+      // A tile has rows along the dim in which lanes move, and is one chunk
+      // long in the last dim. So lanes must not move in the last dim, and must
+      // not run over two fused axes.
       const NodeId lane = shape.stage().axes[lanes.axis].variable;
       const NodeId along = c.pool[load].operands[buffer.extents.size() - 1];
       if (lanes.before < 0 && result.chunk > 1 &&
@@ -275,7 +282,7 @@ LineAxis ChooseLine(const Computation& c, const StageShape& shape,
   return result;
 }
 
-// Moves the loops of the stage inside its other loops.
+// Makes the loops `inner` the innermost ones of the stage, in this order.
 void MoveInside(const StageRef& stage, const std::vector<LoopRef>& inner,
                 ScheduleWriter& writer) {
   std::vector<LoopRef> order;
@@ -286,9 +293,9 @@ void MoveInside(const StageRef& stage, const std::vector<LoopRef>& inner,
   writer.Reorder(std::move(order));
 }
 
-// Orders the loops of a stage that runs along lines: the lines' loops go inside
-// those over blocks of lanes. A tile of the stage's input is copied in the loop
-// `part`.
+// Orders the loops of a stage whose loads read cache lines along `axis`: the
+// loop within a line goes inside the loop over blocks of lanes. If possible, a
+// copy of a tile of the input is made for each chunk of a line.
 void ScheduleLine(const LoopRef& axis, const LineAxis& line, bool splits,
                   const LoopRef& lane, ScheduleWriter& writer) {
   const StageRef& stage = axis.stage;
@@ -300,7 +307,8 @@ void ScheduleLine(const LoopRef& axis, const LineAxis& line, bool splits,
     inner = in_line;
   }
   const StageRef copy{stage.name + ".tile"};
-  // An attached stage gets no tile, because it cannot have a copy of its input.
+  // A stage that is attached to another one's loop gets no tile, because its
+  // input cannot be copied there.
   const bool is_tiled =
       line.rows >= 0 &&
       writer.schedule().plan(writer.NumberOf(stage)).attach_stage < 0 &&
@@ -322,9 +330,9 @@ void ScheduleLine(const LoopRef& axis, const LineAxis& line, bool splits,
   writer.Do(Vectorize{loops.back()});
 }
 
-// Returns the number of vectors after which each lane has the same digit (the
-// index along lanes.axis) again. Returns 1 if digits need no code of their own,
-// or if the number is too large.
+// Returns the number of vectors after which each lane has the same index along
+// lanes.axis again. Returns 1 if no axis is fused with that axis, or if the
+// number is too large.
 int64_t PeriodOf(const StageShape& shape, const LaneAxis& lanes) {
   const std::optional<int64_t> digit = shape.Extent(lanes.axis);
   if (lanes.before < 0 || !digit || *digit < 2) return 1;
@@ -334,8 +342,8 @@ int64_t PeriodOf(const StageShape& shape, const LaneAxis& lanes) {
   return period <= kLongestPeriod && is_filled ? period : 1;
 }
 
-// Splits the fused loop into vectors and unrolls all vectors of a period. The
-// digit of each lane is then a constant, and needs no division.
+// Splits the fused loop into periods of vectors and unrolls them. The index of
+// each lane along the inner axis is then a constant, and needs no division.
 void SplitPeriods(const LoopRef& axis, int64_t period, int64_t lanes,
                   ScheduleWriter& writer) {
   const auto [tile, rest] =
@@ -357,8 +365,8 @@ int64_t VectorsSideBySide(int64_t count) {
   for (int64_t vectors = kMaxVectors; vectors > 1; --vectors) {
     if (count % vectors == 0) return vectors;
   }
-  // The count is no multiple, so the vectors behind the last whole tile are
-  // computed after the loop.
+  // kMaxVectors does not divide the number of vectors, so the remaining vectors
+  // are computed after the loop.
   return count > 2 * kMaxVectors ? kMaxVectors : 1;
 }
 
@@ -389,10 +397,10 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
   LaneAxis lanes;
   LineAxis line;
   bool splits = false;
-  // true if the last vector of several is partial, and the machine accesses
-  // parts element by element or with slow masks
+  // true if the last of several vectors is partial, and the CPU accesses it
+  // element by element or with slow masks
   bool has_part = false;
-  // True if the results of a vector are not adjacent in memory.
+  // true if the results of a vector are not contiguous in memory
   bool is_apart = false;
   int64_t period = 1;
   int64_t side_by_side = 1;
@@ -423,9 +431,10 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
     if (lanes.before >= 0) before = loop_of(lanes.before);
     period = PeriodOf(shape, lanes);
     is_apart = lanes.over_points && !shape.StoresAlong(lanes.axis);
-    // Without mask registers, such lanes would be loaded and stored one by one:
-    // elements are narrow, loads have a condition for each lane, and results
-    // are not adjacent in memory. So the loop gets no vectors.
+    // The loop gets no vectors if nothing about them is fast. Without mask
+    // registers the lanes would be loaded and stored one by one: elements are
+    // narrow, each lane of a padded load has a condition, and results are not
+    // contiguous.
     if (is_apart && !cpu.has_masks && shape.WidestBytes() < 4 &&
         std::ranges::any_of(
             shape.loads(), [&](NodeId load) { return shape.IsPadded(load); })) {
@@ -451,9 +460,9 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
   if (SplitVectorsSideBySide(axis, lanes.lanes, side_by_side, writer)) return;
   const LoopRef block{stage, axis.name + "_block"},
       lane{stage, axis.name + "_lane"};
-  // If the stage is computed for a few points of another stage, the split is
-  // refused with more lanes than points, because some results would then be
-  // computed twice. Fewer lanes are tried instead.
+  // In a stage that is computed for a few points of another one, a split into
+  // more lanes than points would compute some results twice, so it may be
+  // refused. Then fewer lanes are tried.
   while (!writer.Try(Split{.loop = axis,
                            .factor = lanes.lanes,
                            .outer = block.name,
@@ -461,16 +470,16 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
     if (along || lanes.lanes <= kFewestNarrowLanes) return;
     lanes.lanes /= 2;
   }
-  // Peels the partial vector where a mask is expensive. Without a mask, a few
-  // shuffles load transposed tiles, and elements whose indices are digits of a
-  // lane's index because two axes are fused. With a mask they become gathers.
-  // Results that are not adjacent in memory are stored one by one, and a mask
-  // would put each store under a condition.
+  // The partial vector is computed after the loop (peeled) where a mask would
+  // be slow. A few shuffles load transposed tiles, or elements of two fused
+  // axes, but with a mask these loads become gathers. Results that are not
+  // contiguous are stored one by one, and a mask puts each store under a
+  // condition.
   if (before || along || has_part || is_apart) writer.Do(Peel{block});
   if (along) {
     ScheduleLine(*along, line, splits, lane, writer);
   } else if (lanes.over_points) {
-    // Moves the loop over lanes inside the reductions.
+    // The loop over lanes becomes the innermost loop, inside the reductions.
     MoveInside(stage, {lane}, writer);
   }
   writer.Do(Vectorize{lane});

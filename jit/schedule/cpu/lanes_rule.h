@@ -12,34 +12,36 @@
 
 namespace ember::schedule {
 
-// An axis whose loop was split. Lanes may run along the inner loop.
+// An axis of a stage whose loop was split. `inner`: the inner loop, along which
+// lanes may run.
 struct SplitAxis {
   int axis = 0;
   LoopRef inner;
 };
 
-// The part of a stage that is computed together.
+// The part of a stage that is computed at once, if it is not the whole stage.
 struct LanePart {
-  // The stage's only axis whose loop was split, if there is one.
+  // the only axis of the stage whose loop was split, if there is one
   std::optional<SplitAxis> split;
-  // Number of points along the last axis; absent if these are all.
+  // Number of points of the part along the stage's last axis; nullopt if the
+  // part has all of them.
   std::optional<int64_t> points;
 };
 
-// Chooses and schedules the lanes of a stage that is no product, along axes
-// that are not among its group's common axes.
+// Chooses and schedules the lanes of a stage that is no product. Lanes run
+// along an axis that is not among the axes that its group has in common.
 void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
                    const CommonAxes& common, ScheduleWriter& writer,
                    const LanePart& part = {});
 
-// Returns the number of vectors that a reduction over other axes computes side
-// by side, of `count` vectors along an axis. They share the tests for padding,
-// and no vector waits for another one's results.
+// Returns how many of `count` vectors along an axis a reduction over other axes
+// computes side by side. These share the tests for padding, and their additions
+// do not wait for each other.
 int64_t VectorsSideBySide(int64_t count);
 
-// Schedules the loop in vectors of `lanes` lanes, `vectors` of them side by
-// side; all of them are inside the stage's other loops. False, without a
-// change, if they do not fit the stage.
+// Splits the loop into vectors of `lanes` lanes, and computes `vectors` of them
+// side by side, as the innermost loops of the stage. Returns false, without a
+// change, if that does not divide the loop.
 bool SplitVectorsSideBySide(const LoopRef& axis, int64_t lanes, int64_t vectors,
                             ScheduleWriter& writer);
 

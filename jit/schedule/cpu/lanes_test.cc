@@ -25,7 +25,9 @@ std::string CopyOfBytes(int columns) {
 }
 
 TEST(Lanes, PartsOfVectorsOfBytes) {
-  // Without mask registers a partial vector is accessed byte by byte.
+  // Without mask registers a partial vector of bytes is accessed byte by byte.
+  // So the number of lanes divides the row if possible, and otherwise the
+  // partial vector is peeled.
   EXPECT_THAT(ScheduleFor(kAvx2, CopyOfBytes(144)), HasSubstr("split %y j 16"));
   EXPECT_THAT(ScheduleFor(kAvx2, CopyOfBytes(24)), HasSubstr("split %y j 8"));
   const std::string part = ScheduleFor(kAvx2, CopyOfBytes(58));
@@ -35,8 +37,8 @@ TEST(Lanes, PartsOfVectorsOfBytes) {
               HasSubstr("split %y j 64"));
 }
 
-// Each lane of a padded image in other order has a condition and a place of its
-// own, so that vectors of bytes have no advantage.
+// Vectors of bytes are not worth it on AVX2 if each lane of a padded,
+// transposed image has its own condition and stores its result by itself.
 TEST(Lanes, PaddedBytesThatLieApartHaveNone) {
   const std::string image =
       "dispatch @t(%x: i8[3, 224, 224]) -> (%y: i8[226, 226, 3]) {\n"
@@ -51,7 +53,8 @@ std::string CopyOfFloats(int columns) {
          "]) {\n  %y[i, j] = pad(%x[i - 1, j], 3.0)\n}";
 }
 
-// Masked stores of AVX2 are slow. Mask registers cost nothing.
+// Masked stores of AVX2 are slow, so lanes divide the row or the partial vector
+// is peeled. With the mask registers of AVX-512 neither is necessary.
 TEST(Lanes, PartsOfVectorsOfFloats) {
   EXPECT_THAT(ScheduleFor(kAvx2, CopyOfFloats(12)), HasSubstr("split %y j 4"));
   EXPECT_THAT(ScheduleFor(kAvx2, CopyOfFloats(16)), Not(HasSubstr("peel")));
@@ -69,7 +72,8 @@ std::string Pooling(int channels, const std::string& last) {
          "j * 2 + v - 1, c], -inf)\n  %y[i, j, c] = " + last + "\n}";
 }
 
-// Vectors of a window share its tests for padding and wait for each other less.
+// Several vectors of a pooling window are computed side by side: they share the
+// tests for padding, and their maxima do not wait for each other.
 TEST(Lanes, WindowsOfSeveralVectors) {
   for (const std::string last : {"%p[i, j, c]", "%p[i, j, c] + %b[c]"}) {
     const std::string even = ScheduleFor(kAvx2, Pooling(64, last));
@@ -78,7 +82,8 @@ TEST(Lanes, WindowsOfSeveralVectors) {
     EXPECT_THAT(ScheduleFor(kAvx2, Pooling(24, last)),
                 HasSubstr("split %p c 24"))
         << last;
-    // 17 vectors: four at a time, and a last one.
+    // 136 channels are 17 vectors: four side by side in a loop, and one after
+    // it.
     EXPECT_THAT(ScheduleFor(kAvx2, Pooling(136, last)),
                 HasSubstr("split %p c 32"))
         << last;
@@ -88,8 +93,8 @@ TEST(Lanes, WindowsOfSeveralVectors) {
   }
 }
 
-// Three rows are too few tasks. Tasks are chunks of rows, not single vectors,
-// whose rows would be found by divisions.
+// Three rows are too few tasks. So tasks are chunks of rows: if they were
+// single vectors, each would need a division to find its row.
 TEST(Lanes, TasksAreChunksOfLongRows) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @shift(%x: f32[3, 51529], %c: f32[3]) -> (%y: f32[3, 51529]) {
@@ -102,7 +107,7 @@ TEST(Lanes, TasksAreChunksOfLongRows) {
       %y[i, j] = %x[i, j] + %c[i]
     })"),
               Not(HasSubstr("chunk")));
-  // A number has no axes.
+  // The rule must not fail for a result without axes.
   EXPECT_THAT(ScheduleFor(kAvx2, R"(
     dispatch @number(%x: f32[]) -> (%y: f32[]) {
       %y[] = neg(%x[])
@@ -111,8 +116,8 @@ TEST(Lanes, TasksAreChunksOfLongRows) {
 }
 
 // Rows of 10 elements are shorter than vectors, so several rows are computed
-// together: sums have lanes over rows, and elementwise stages over rows and
-// columns.
+// together. In sums the lanes are rows; in elementwise stages they run over
+// rows and columns.
 TEST(Lanes, SeveralNarrowRowsAtOnce) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @normalise(%x: f32[300, 10], %c: f32[10]) -> (%y: f32[300, 10]) {
@@ -131,7 +136,7 @@ TEST(Lanes, SeveralNarrowRowsAtOnce) {
   EXPECT_THAT(text, HasSubstr("vectorize %total i_lane"));
 }
 
-// The last stage is a reduction that gives one result per row.
+// Rows have two elements, so the lanes of the sums run over the rows i.
 TEST(Lanes, NarrowRowsThatEndInASum) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @sums(%x: f32[3, 80, 2], %c: f32[2]) -> (%e: f32[3, 80, 2], %y: f32[3, 80]) {
@@ -142,7 +147,8 @@ TEST(Lanes, NarrowRowsThatEndInASum) {
   EXPECT_THAT(text, HasSubstr("vectorize %y i_row_lane"));
 }
 
-// 16 lanes over 12 channels have the same channels again after three vectors.
+// If 16 lanes run over 12 channels, a lane has the same channel again after
+// three vectors. The three are unrolled, so that channels are constants.
 TEST(Lanes, DigitsRepeatAfterAPeriod) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @scale(%x: f32[40, 12], %c: f32[12]) -> (%y: f32[40, 12]) {
@@ -153,8 +159,8 @@ TEST(Lanes, DigitsRepeatAfterAPeriod) {
   EXPECT_THAT(text, HasSubstr("vectorize %y i_j_lane"));
 }
 
-// Each point has two results. Lanes run along the points, although these are
-// not adjacent in memory.
+// Each point has only two results, which are contiguous. Lanes run along the
+// points i instead, and store their results one by one.
 TEST(Lanes, AProductWithFewResultsAlongMemory) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @planes(%x: f32[18, 40, 64], %w: f32[18, 2]) -> (%y: f32[40, 64, 2]) {
@@ -164,8 +170,8 @@ TEST(Lanes, AProductWithFewResultsAlongMemory) {
   EXPECT_THAT(text, Not(HasSubstr("vectorize %y o_lane")));
 }
 
-// The axes of a member are matched with the root's axes by the dims that they
-// index: %p has no axis for b of %y.
+// %p has no axis for b of %y. Its axes are matched with the root's by the dims
+// of %p that they index, so lanes run along d as in the root.
 TEST(Lanes, MembersWithFewerAxesHaveLanes) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @scaled(%x: f32[40, 64], %c: f32[64]) -> (%y: f32[40, 1, 64]) {
@@ -176,7 +182,8 @@ TEST(Lanes, MembersWithFewerAxesHaveLanes) {
   EXPECT_THAT(text, HasSubstr("vectorize %p j_lane"));
 }
 
-// Planes are interleaved into pixels: lanes run along a plane.
+// An image of three planes becomes pixels of three interleaved channels. Lanes
+// run along a plane, because three channels are too few.
 TEST(Lanes, ThreeChannelsOfPixels) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @pixels(%x: f32[3, 5, 16], %s: f32[3]) -> (%y: u8[5, 16, 3]) {
@@ -187,7 +194,8 @@ TEST(Lanes, ThreeChannelsOfPixels) {
   EXPECT_THAT(text, Not(HasSubstr("split %y c")));
 }
 
-// Channels are padded to four: a vector holds one pixel.
+// Pixels of three channels are stored with four, so a vector of four lanes
+// holds one pixel.
 TEST(Lanes, PixelsWithPadding) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @filled(%x: u8[5, 16, 3], %s: i16[4]) -> (%y: i16[5, 18, 4]) {
@@ -196,8 +204,9 @@ TEST(Lanes, PixelsWithPadding) {
   EXPECT_THAT(text, HasSubstr("split %y c 4"));
 }
 
-// There is no tile if lanes and lines move along the same dim: the tile's
-// length would not be a constant after loops are fused to tasks.
+// No tile is copied if lanes and cache lines run along the same dim of the
+// input: the tile's length would not be a constant after loops are fused to
+// tasks.
 TEST(Lanes, NoTilesAcrossDiagonals) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @sums(%x: f32[40, 1, 80], %z: f32[40]) -> (%y: f32[40, 6, 40]) {
@@ -207,8 +216,9 @@ TEST(Lanes, NoTilesAcrossDiagonals) {
   EXPECT_THAT(text, Not(HasSubstr("y.tile")));
 }
 
-// A tile contains all elements that the stage's loads of a buffer read. There
-// is no tile if another load of the buffer reads arbitrary elements.
+// If the stage has several loads of the buffer, a tile contains what all of
+// them read. No tile is copied if one of them reads elements that are not near
+// the others.
 TEST(Lanes, TilesOfAllLoads) {
   const auto sum = [](const std::string& other) {
     return ScheduleFor(kAvx2,
@@ -223,7 +233,8 @@ TEST(Lanes, TilesOfAllLoads) {
   EXPECT_THAT(sum("%x[39 - j, mod(i * 7, 80)]"), Not(HasSubstr("y.tile")));
 }
 
-// A tile does not contain elements outside of an open extent.
+// A padded load of an open extent is not copied to a tile, because a tile
+// cannot contain elements outside of the buffer.
 TEST(Lanes, NoTilesOfOpenExtentsWithPadding) {
   EXPECT_THAT(ScheduleOfLarge(kAvx2, R"(
     dispatch @transposed<N>(%x: f32[40, N]) -> (%y: f32[N + 2, 40]) {
@@ -237,8 +248,9 @@ TEST(Lanes, NoTilesOfOpenExtentsWithPadding) {
               HasSubstr("y.tile"));
 }
 
-// A stage that is computed for a few points of another one has no more lanes
-// than points, if it reads a result that would be computed twice.
+// %t reads %y, which is a result and must not be computed twice. It is computed
+// inside a loop of %z, for a few points at a time, so it has at most as many
+// lanes as these points.
 TEST(Lanes, OfStagesThatReadResults) {
   for (int n = 3; n < 40; ++n) {
     const std::string size = std::to_string(n);
@@ -252,8 +264,8 @@ TEST(Lanes, OfStagesThatReadResults) {
   }
 }
 
-// Groups of few channels get as many lanes as channels, however long vectors
-// are.
+// Convolutions whose groups have few channels get as many lanes as channels,
+// however long the CPU's vectors are.
 TEST(Lanes, ShortAxes) {
   const auto convolution = [](int outputs) {
     const std::string o = std::to_string(outputs);
@@ -274,8 +286,8 @@ TEST(Lanes, ShortAxes) {
               HasSubstr("split %y o_rest 8"));
   EXPECT_THAT(ScheduleFor(kAvx512, convolution(12)),
               HasSubstr("split %y o_rest 16"));
-  // Stages that are no products, and sums along memory, also have few lanes on
-  // short axes.
+  // On short axes there are also few lanes in stages that are no products, and
+  // in sums along contiguous elements.
   EXPECT_THAT(ScheduleFor(kAvx512, R"(
     dispatch @scaled(%x: f32[3, 6], %w: f32[6]) -> (%y: f32[3, 6]) {
       %y[i, j] = %x[i, j] * 2.0 + %w[j]

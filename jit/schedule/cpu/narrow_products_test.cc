@@ -29,7 +29,7 @@ std::string Product(const std::string& a, const std::string& b,
          sum + "(%b[k, j])\n}";
 }
 
-// Returns a 3x3 convolution whose input is padded with the value `beyond`.
+// Returns a 3x3 convolution. `beyond`: the value of the input's padding.
 std::string Convolution(const std::string& x, const std::string& w,
                         const std::string& sum, const std::string& beyond,
                         int inputs) {
@@ -42,8 +42,8 @@ std::string Convolution(const std::string& x, const std::string& w,
 }
 
 TEST(NarrowProducts, Bytes) {
-  // Machines with instructions for products of bytes read %a as it is; other
-  // machines read a copy in 16-bit integers.
+  // CPUs with instructions for products of bytes read %a as it is; others read
+  // a copy in 16-bit integers.
   const std::string product = Product("u8", "i8", "i32", 20, 32);
   for (const char* target : {kVnni, kNeon}) {
     const std::string text = ScheduleFor(target, product);
@@ -58,8 +58,8 @@ TEST(NarrowProducts, Bytes) {
 }
 
 TEST(NarrowProducts, ConvolutionsOfBytes) {
-  // The copy contains the padding of the convolution, with the value 120, and
-  // zeros that extend a sum whose length four does not divide.
+  // The input is copied, with the convolution's padding of value 120. Zeros
+  // extend the sum to a multiple of four.
   for (const char* target : {kAvx2, kVnni, kNeon}) {
     for (int inputs : {8, 7}) {
       const std::string text =
@@ -72,7 +72,8 @@ TEST(NarrowProducts, ConvolutionsOfBytes) {
 }
 
 TEST(NarrowProducts, SmallWeights) {
-  // The sum of two products of a u8 and a small i8 fits 16 bits.
+  // Weights in -64..64 are multiplied as bytes on AVX2, because the sum of two
+  // products of a u8 and such a weight fits 16 bits.
   for (const int inner : {32, 30}) {
     const std::string text =
         ScheduleForKnown(kAvx2, Product("u8", "i8", "i32", 20, inner));
@@ -83,16 +84,16 @@ TEST(NarrowProducts, SmallWeights) {
   }
   EXPECT_THAT(ScheduleForKnown(kAvx2, Convolution("u8", "i8", "i32", "120", 7)),
               HasSubstr("pack %y %w -64..64 3/"));
-  // Multiplying pairs of bytes gains nothing for i8 by i8, nor on machines with
-  // instructions for products of any bytes.
+  // Small weights are not used for i8 by i8, where the instruction for u8 by i8
+  // brings nothing, nor on CPUs that multiply any bytes directly.
   EXPECT_THAT(ScheduleForKnown(kAvx2, Product("i8", "i8", "i32", 20, 32)),
               Not(HasSubstr("..")));
   EXPECT_THAT(ScheduleForKnown(kVnni, Product("u8", "i8", "i32", 20, 32)),
               Not(HasSubstr("..")));
 }
 
-// Returns a convolution in 3 groups, followed by the stages that quantizers
-// add.
+// Returns a convolution in 3 groups, followed by a stage as quantizers add it:
+// it adds a bias, clamps the sums and casts them to u8.
 std::string GroupedConvolution(const std::string& x, int inputs, int outputs) {
   const std::string c = std::to_string(inputs), o = std::to_string(outputs);
   const std::string all = std::to_string(3 * outputs);
@@ -113,8 +114,8 @@ TEST(NarrowProducts, GroupedConvolutions) {
         const std::string text =
             ScheduleFor(target, GroupedConvolution(type, inputs, outputs));
         EXPECT_THAT(text, HasSubstr("tensorize %s c_dot"));
-        // The sums of the convolution stay in registers until they are
-        // converted to narrow types.
+        // The sums stay in registers until the following stages convert them to
+        // narrow types.
         EXPECT_THAT(text, HasSubstr("compute_at %s %y"));
       }
     }
@@ -129,16 +130,16 @@ TEST(NarrowProducts, BFloats) {
   EXPECT_THAT(
       ScheduleFor(kBFloat, Convolution("bf16", "bf16", "f32", "0.0", 8)),
       HasSubstr("tensorize %y c_dot"));
-  // Types without an instruction for products of pairs (f16 on a machine with
-  // bf16) get no dot loops.
+  // f16 gets no dot loops, because the CPU has dot instructions for pairs of
+  // bf16 only.
   EXPECT_THAT(ScheduleFor(kBFloat, Product("f16", "f16", "f32", 40, 32)),
               Not(HasSubstr("tensorize")));
 }
 
 TEST(NarrowProducts, WidenedCopies) {
   for (const char* type : {"f16", "bf16"}) {
-    // An operand that is read often is widened once, in a copy. Weights that
-    // are read once are widened where they are used.
+    // An operand that is read often is copied once as f32. Weights that are
+    // read once stay narrow, and are widened at each read.
     const std::string many =
         ScheduleFor(kAvx2, Product(type, type, "f32", 40, 32));
     EXPECT_THAT(many, HasSubstr("cache_read %y %a f32 -> a.wide"));
@@ -151,7 +152,7 @@ TEST(NarrowProducts, WidenedCopies) {
   }
 }
 
-// A product reads the results in f16 of an earlier stage.
+// The product reads %h, which an earlier stage computes and stores as f16.
 TEST(NarrowProducts, WidenedTemporaries) {
   const std::string text = ScheduleFor(kAvx2, R"(
     dispatch @rows(%x: f32[32, 40], %w: f16[40, 24]) -> (%y: f32[32, 24]) {

@@ -14,24 +14,28 @@ namespace {
 
 using tensor::Opcode;
 
-// Distance in bytes of addresses that share a set of the first cache.
+// Addresses that are a multiple of this number of bytes apart share a set of
+// the first-level cache.
 constexpr int64_t kAliasBytes = 4096;
 constexpr int64_t kLineBytes = 64;
-// Smallest number of results along the vectors for which the copy pays: its
-// cost, divided among these results, is a few percent of the time that it
-// saves.
+// Smallest number of results along the vectors for which a copy saves time: its
+// cost per result is then a few percent of what it saves. kResultsOfAliased:
+// for rows that share a cache set. kResultsOfTransposed: for rows that are
+// columns of memory.
 constexpr int64_t kResultsOfAliased = 512;
 constexpr int64_t kResultsOfTransposed = 128;
 
 struct Layout {
   size_t row_dim = 0;
-  // numbers of the dims that other axes of the results index
+  // numbers of the dims that are indexed by axes of the results other than the
+  // rows
   std::vector<size_t> batch;
-  std::vector<size_t> steps;  // numbers of the dims that reduction axes index
+  std::vector<size_t> steps;  // numbers of the dims that are indexed by
+                              // reduction axes
 };
 
-// Returns the roles of the dims of the load's buffer; nullopt if an index is
-// not a single axis.
+// Returns which dims of the load's buffer are rows, batch and steps; nullopt if
+// some index is not a single axis.
 std::optional<Layout> LayoutOf(const Computation& c, const StageShape& shape,
                                const RegisterTile& tile, NodeId load) {
   const tensor::Node& node = c.pool[load];
@@ -56,7 +60,8 @@ std::optional<Layout> LayoutOf(const Computation& c, const StageShape& shape,
   return layout;
 }
 
-// Returns the order of the dims in a copy with tiles of `rows` rows.
+// Returns the dims of the copy, in which each tile of `rows` rows is
+// contiguous.
 std::vector<LayoutDim> DimsOfCopy(const Layout& layout, int64_t rows) {
   using enum LayoutDim::Part;
   std::vector<LayoutDim> dims;
@@ -67,13 +72,13 @@ std::vector<LayoutDim> DimsOfCopy(const Layout& layout, int64_t rows) {
   return dims;
 }
 
-// True if a copy of the load's operand saves more time than it costs.
+// True if copying the operand saves more time than it takes.
 bool Pays(const jit::CpuModel& cpu, const StageShape& shape,
           const RegisterTile& tile, NodeId load, const Layout& layout) {
   const LoadWalk walk = shape.WalkOf(load);
   int64_t results = shape.LikelyExtent(tile.v);
   std::vector<int64_t> bytes(
-      walk.dims.size());  // bytes of a step along each dim
+      walk.dims.size());  // distance in bytes of neighbours along each dim
   int64_t size = shape.BytesOf(load);
   for (size_t d = walk.dims.size(); d-- > 0;) {
     bytes[d] = size;
@@ -119,8 +124,8 @@ void PackRows(const jit::CpuModel& cpu, const StageRef& product,
     }
   }
   for (const Pack& pack : packs) {
-    // The primitive is refused if two loads of the buffer differ. The tile then
-    // reads the operand without a copy.
+    // Pack is refused if the product has different loads of the buffer. The
+    // tile then reads the operand without a copy.
     if (!writer.Try(pack)) continue;
     const StageRef copy{pack.copy};
     writer.Do(Unroll{writer.LoopsOf(copy).back()});

@@ -27,8 +27,9 @@
 
 namespace ember::schedule {
 
-// Copies the operands that move with the tile's rows and whose layout is bad
-// for them, if there are any. Must run before the product's loops are split.
+// Copies the product's operands that move along the tile's rows, if their
+// layout is bad for the caches as described above. Must run before the
+// product's loops are split.
 void PackRows(const jit::CpuModel& cpu, const StageRef& product,
               const RegisterTile& tile, ScheduleWriter& writer);
 

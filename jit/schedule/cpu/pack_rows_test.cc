@@ -31,8 +31,8 @@ std::string Transposed(int rows, int inner, int columns) {
 }
 
 TEST(PackRows, RowsThatShareASet) {
-  // Rows are copied if they are a multiple of 4096 bytes apart, but not if they
-  // are 1000 elements apart, or if there are too few results.
+  // Rows are copied if they are 1024 floats apart, which is 4096 bytes, but not
+  // if they are 1000 floats apart, or if there are too few results.
   EXPECT_THAT(ScheduleOfLarge(kAvx2, Product(48, 1024, 512)),
               HasSubstr("pack %y %x 0/6 1 0%6 -> x.rows"));
   EXPECT_THAT(ScheduleOfLarge(kAvx2, Product(48, 1000, 512)),
@@ -42,8 +42,9 @@ TEST(PackRows, RowsThatShareASet) {
 }
 
 TEST(PackRows, RowsThatAreColumnsOfMemory) {
-  // Each step of the sum reads another cache line, and there are more steps
-  // than the cache has lines. The last tile of rows is not full.
+  // %x is transposed, so each step of the sum reads another cache line. Rows
+  // are copied if there are more steps than the cache has lines. With 17 rows
+  // the last tile of rows is not full.
   EXPECT_THAT(ScheduleFor(kAvx2, Transposed(17, 1100, 128)),
               HasSubstr("-> x.rows"));
   EXPECT_THAT(ScheduleOfLarge(kAvx2, Transposed(17, 500, 128)),

@@ -22,26 +22,28 @@ namespace {
 
 using tensor::Opcode;
 
-// Says of which operands a product reads copies that are made for its tiles.
+// Says which operands of a product are copied so that its tiles read contiguous
+// vectors.
 enum class Packing : uint8_t {
-  // Operands that move along the vectors in steps of more than one element, and
-  // constants.
+  // Copies operands that move along the vectors with a stride of more than one
+  // element, and constants.
   kWhereItTakes,
-  // All operands that move along the vectors. It is for groups of stages, which
-  // read these operands again for each block of rows. Without copies, vectors
-  // that are far apart would each be in a cache line of their own.
+  // Copies all operands that move along the vectors. Used for products in
+  // groups of stages, which read these operands again for each block of rows:
+  // in place, vectors that are far apart would each need a cache line of their
+  // own.
   kAll
 };
 
-// True if PackOperands copies the load's operand, unless that is refused.
+// True if PackOperands tries to copy the operand of the load.
 bool IsPacked(const Computation& c, const StageShape& shape,
               const RegisterTile& tile, NodeId load, Packing packing) {
   const tensor::Node& node = c.pool[load];
   if (node.opcode != Opcode::kLoad) return false;
   const Stride stride = shape.StrideOf(load, tile.v);
-  // If the sum is short (writes_out_sum), it reads few vectors, so a copy would
-  // not bring them closer together. It is made anyway if the axis is no
-  // multiple of the lanes, because copies are padded to whole vectors.
+  // An unrolled sum (writes_out_sum) is short and reads few vectors, so copying
+  // a constant brings them no closer together. It is copied only if lanes do
+  // not divide the axis, because the copy is padded to whole vectors.
   const bool copies_constants =
       !tile.writes_out_sum ||
       shape.Extent(tile.v).value_or(1) % tile.lanes != 0;
@@ -51,15 +53,17 @@ bool IsPacked(const Computation& c, const StageShape& shape,
            packing == Packing::kAll));
 }
 
-// Returns the load's dims in a copy in which the vectors along dim `dim` are
-// contiguous, and those of each point of a batch are together.
+// Returns the dims of a copy of the load's operand in which each tile's vectors
+// along dim `dim` are contiguous. Dims that axes of the results index come
+// first, so that each point of a batch is contiguous, too.
 std::vector<LayoutDim> LayoutOf(const Computation& c, const StageShape& shape,
                                 const RegisterTile& tile, NodeId load,
                                 size_t dim) {
   using enum LayoutDim::Part;
   const tensor::Node& node = c.pool[load];
   const auto& axes = shape.stage().axes;
-  std::vector<LayoutDim> layout;  // the dims that axes of the results index
+  std::vector<LayoutDim> layout;  // dims that spatial axes index; they come
+                                  // first in the copy
   std::vector<LayoutDim> others;
   for (size_t d = 0; d < c.buffers[node.buffer].extents.size(); ++d) {
     if (d == dim) continue;
@@ -74,7 +78,7 @@ std::vector<LayoutDim> LayoutOf(const Computation& c, const StageShape& shape,
   return layout;
 }
 
-// Copies operands so that a tile's vectors are contiguous.
+// Copies operands so that the vectors of a tile are contiguous.
 void PackOperands(const jit::CpuModel& cpu, const StageRef& product,
                   const RegisterTile& tile, Packing packing,
                   ScheduleWriter& writer) {
@@ -106,8 +110,8 @@ void PackOperands(const jit::CpuModel& cpu, const StageRef& product,
     }
   }
   for (const auto& [pack, is_constant] : candidates) {
-    // The primitive is refused if two loads of the buffer differ. The tile then
-    // reads the operand without a copy.
+    // Pack is refused if the product has different loads of the buffer. The
+    // tile then reads the operand without a copy.
     if (!writer.Try(pack)) continue;
     const StageRef copy{pack.copy};
     ScheduleLanes(cpu, copy, {}, writer);
@@ -115,9 +119,9 @@ void PackOperands(const jit::CpuModel& cpu, const StageRef& product,
   }
 }
 
-// Copies padded operands, so that inner loops need no conditions, if the
-// conditions cost more than the copy. Copies narrow operands that are read
-// often in a wide type. Returns the copies.
+// Copies padded operands, so that inner loops need no tests for padding, if
+// these tests cost more than the copy. Also copies narrow operands that are
+// read often, as f32. Returns the stages that copy.
 std::vector<StageRef> CopyOperands(const jit::CpuModel& cpu,
                                    const StageRef& product,
                                    const RegisterTile& tile,
@@ -125,9 +129,10 @@ std::vector<StageRef> CopyOperands(const jit::CpuModel& cpu,
   struct Operand {
     BufferRef buffer;
     bool is_padded = false;
-    // The type of the copy's elements; nullopt: the type of the buffer.
+    // element type of the copy; nullopt: that of the buffer
     std::optional<DType> type;
-    // order of the copy's dims; only for a constant, which is copied once
+    // order of the dims in the copy, set only for a constant, which is copied
+    // once
     std::vector<LayoutDim> layout;
   };
   std::vector<Operand> operands;
@@ -168,20 +173,23 @@ std::vector<StageRef> CopyOperands(const jit::CpuModel& cpu,
   return copies;
 }
 
-// Rows of results whose part of a padded copy is made together, so that it is
-// still in the cache when it is read.
+// A block of rows of results. The part of a padded copy that a block needs is
+// made just before the block is computed, so that it is still in the cache.
 struct RowBlock {
-  int axis = -1;  // the axis that is divided; -1: the whole copy fits the cache
+  int axis = -1;  // the product's axis that is divided into blocks; -1: none,
+                  // because the whole copy fits the cache
   int64_t rows = 0;
 };
 
-// Returns how many of `extent` rows fit the room of `room` bytes, if the whole
-// copy has `bytes` bytes.
+// Returns the number of rows per block, a divisor of `extent`, whose part of
+// the copy fits `room` bytes. bytes: size of the whole copy. If possible there
+// are at least `least_blocks` blocks.
 int64_t RowsThatFit(int64_t extent, int64_t bytes, int64_t room,
                     int64_t least_blocks) {
   int64_t best = 0;
   for (int64_t rows = 1; rows <= extent; ++rows) {
-    // Neighbouring blocks share about two rows of the copy.
+    // A block reads about two rows of the copy more than it computes, because
+    // windows overlap.
     const bool fits = bytes / extent * (rows + 2) <= room;
     const bool exact = extent % rows == 0;
     if (fits && exact && (extent / rows >= least_blocks || best == 0))
@@ -222,15 +230,16 @@ RowBlock RowBlockOf(const jit::CpuModel& cpu, const StageRef& product,
   return {};
 }
 
-// True if the loop over tiles along the vectors' axis should be the inner one.
-// Then one worker reads rows and writes results once, in the order of memory,
-// and the worker that made the rows or will read the results is the same. But
-// each tile of rows reads the whole operand of the vectors again, so that
-// operand must stay in the cache.
+// True if the loop over tiles along the vectors' axis should be inside the loop
+// over tiles of rows. A thread then reads its rows and writes its results once,
+// in the order of memory, and they are in its cache if it also made the rows or
+// reads the results next. But each tile of rows reads the whole operand of the
+// vectors again, so that operand must stay in the cache.
 bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
                    const RegisterTile& tile) {
   if (tile.u < 0) return false;
-  int64_t operand = 0;  // bytes of the vectors' operand
+  int64_t operand = 0;  // number of bytes of the operand that moves along the
+                        // vectors, but not along the rows
   for (NodeId load : shape.loads()) {
     if (shape.StrideOf(load, tile.v) == Stride::kNone ||
         shape.StrideOf(load, tile.u) != Stride::kNone) {
@@ -241,9 +250,9 @@ bool VectorsInside(const jit::CpuModel& cpu, const StageShape& shape,
   return operand <= cpu.l2_bytes / 4;
 }
 
-// Finds the spatial axes that move all operands, as batches and groups do. The
-// loops over these axes go outside, because no operand is read again when they
-// move on.
+// Finds the spatial axes along which all operands move, as along batches and
+// groups. Their loops become the outermost ones: no operand would be read again
+// if they were inside.
 std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
   std::vector<bool> is_batch;
   is_batch.reserve(static_cast<size_t>(shape.spatial_count()));
@@ -258,14 +267,14 @@ std::vector<bool> BatchAxes(const StageShape& shape, const RegisterTile& tile) {
   return is_batch;
 }
 
-// Candidates for the number of steps of a sum that are unrolled in a tile, so
-// that indices are computed once for all of them. The first number that divides
-// the steps is used.
+// Numbers of steps of a sum that may be unrolled in a tile, so that indices are
+// computed once for several steps. The first number that divides the sum's
+// steps is used.
 constexpr int64_t kStepsAtOnce[] = {4, 6, 5, 3, 2};
 
-// Splits the innermost reduction of a sum, so that the inner loop can be
-// unrolled. Returns the inner loop. If the whole loop is short, returns it
-// without a split. Returns nullopt if no candidate divides the loop.
+// Splits the innermost reduction loop of a sum so that the inner loop can be
+// unrolled, and returns the inner loop. A loop that is short enough is returned
+// as it is. Returns nullopt if no number of kStepsAtOnce divides the loop.
 std::optional<LoopRef> SplitSteps(const LoopRef& loop, ScheduleWriter& writer) {
   const int stage = writer.NumberOf(loop.stage);
   const StagePlan& plan = writer.schedule().plan(stage);
@@ -281,16 +290,18 @@ std::optional<LoopRef> SplitSteps(const LoopRef& loop, ScheduleWriter& writer) {
   return std::nullopt;
 }
 
-// The loops of a stage in a tile.
+// The loops of a stage that is computed in tiles of results.
 struct TileLoops {
-  std::vector<LoopRef> outer;   // the loops around the tile
-  std::optional<LoopRef> rows;  // nullopt: the tile has no rows
+  std::vector<LoopRef> outer;   // the loops outside of a tile
+  std::optional<LoopRef> rows;  // the loop over the rows of a tile; nullopt if
+                                // the tile has no rows
   LoopRef vectors, lanes;
-  std::optional<LoopRef> dot;  // the reduction that is tensorized
+  std::optional<LoopRef> dot;  // the reduction loop that becomes a dot
+                               // instruction
 };
 
-// Orders the loops of a stage of the group in a tile; for the product, from
-// its reductions on.
+// Orders the loops of a stage in a tile: first `outer`, then, in the product,
+// the reductions, then rows and vectors.
 void OrderTile(const RegisterTile& tile, const TileLoops& loops,
                ScheduleWriter& writer) {
   const StageRef& stage = loops.lanes.stage;
@@ -325,7 +336,8 @@ void OrderTile(const RegisterTile& tile, const TileLoops& loops,
   writer.Do(Vectorize{loops.lanes});
 }
 
-// The loops that are made from the loop v along which a tile has vectors.
+// The three loops into which the loop along the tile's vectors is split: over
+// tiles, over the vectors of a tile, and over the lanes of a vector.
 struct VectorLoops {
   LoopRef tile, vector, lane;
 };
@@ -344,24 +356,28 @@ VectorLoops SplitVectors(const LoopRef& v, const RegisterTile& tile,
   return made;
 }
 
-// Describes how the group's root computes tiles, for the other stages.
+// Describes how the group's root is divided into tiles, to which the other
+// stages are fitted.
 struct RootTile {
   RegisterTile tile;
-  // The root's axes along which the tile has rows and vectors.
+  // loops of the root over the axes along which a tile has rows (u) and vectors
+  // (v)
   std::optional<LoopRef> u;
   LoopRef v;
-  // True if the extents of these axes are not constant.
+  // `is_open_rows`, `is_open_vectors`: true if the extent of u or of v is not
+  // constant
   bool is_open_rows = false, is_open_vectors = false;
 };
 
-// Schedules the loops of a member that is computed for a tile of the root.
-// `dot`: the member's loop that is tensorized, if there is one.
+// Schedules the loops of a group's member that is computed for each tile of the
+// root. `dot`: the member's loop that becomes a dot instruction, if there is
+// one.
 void ScheduleMember(const StageGroup& group, const StageRef& member,
                     const RootTile& root, const std::optional<LoopRef>& dot,
                     ScheduleWriter& writer) {
-  // In a tile the loops of the member are over the member's own axes, not over
-  // the root's. If the tile has no rows, u is an axis that the root lacks,
-  // whose loop stays where it is.
+  // The member has loops over its own axes, of which those equal to u and v get
+  // the tile's rows and vectors. If the tile has no rows, u is an axis that the
+  // root does not have, and its loop stays where it is.
   std::optional<LoopRef> u = AxisOfMember(writer, group, member, root.u);
   LoopRef v = *AxisOfMember(writer, group, member, root.v);
   TileLoops loops{.dot = dot};
@@ -370,8 +386,8 @@ void ScheduleMember(const StageGroup& group, const StageRef& member,
     const LoopRef own{member, stage.axes[a].name};
     if (own != u && own != v) loops.outer.push_back(own);
   }
-  // Inside the loop over tiles the member's extent is that of a tile, but that
-  // is known only after lowering.
+  // Inside the loop over tiles the member's extent is at most that of a tile,
+  // but this is known only after lowering. So an open extent is split again.
   if (root.is_open_vectors) {
     const auto [tiles, rest] =
         writer.Split(v, root.tile.width(), "_tile", "_rest");
@@ -399,7 +415,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   if (!StoresAreDistinct(writer.computation(), number)) return false;
   std::optional<RootAxes> root = RootAxesOf(writer, group, product);
   if (!root) return false;
-  // For each axis of the product, the same axis of the root.
+  // For each axis of the product: the axis of the root that is equal to it.
   std::vector<std::optional<LoopRef>>& axes = root->axes;
   std::optional<RegisterTile> tile;
   RootTile root_tile;
@@ -449,8 +465,7 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   const VectorLoops vectors = SplitVectors(root_tile.v, *tile, writer);
   loops.vectors = vectors.vector;
   loops.lanes = vectors.lane;
-  // Number of loops of `outer` that are outside of the loops over one block of
-  // the copy.
+  // Number of loops in `outer` that are outside of a block of the padded copy.
   size_t blocks = 0;
   if (block.axis >= 0) {
     for (int a = 0; a < block.axis; ++a) {
@@ -475,8 +490,9 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
   if (vectors_inside) outer.push_back(vectors.tile);
   if (group.root == product) loops.dot = dots.loop;
   OrderTile(*tile, loops, writer);
-  // The indices of fused loops are divisions, which take as long as a short
-  // tile. So for short tiles only as many loops are fused as make enough tasks.
+  // Indices of a fused loop are computed by divisions, which take as long as a
+  // short tile. So if tiles are short, only as many loops are fused as give
+  // each thread enough tasks.
   size_t fused = blocks > 0 ? blocks : outer.size();
   if (tile->writes_out_sum && blocks == 0)
     fused = LoopsOfTasks(cpu, writer, writer.NumberOf(group.root), fused);
@@ -495,7 +511,8 @@ bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                    member == product ? dots.loop : std::nullopt, writer);
   }
   for (const StageRef& copy : copies) {
-    // The primitive is refused if other stages also read the copy.
+    // The copy is attached to the loop over blocks, unless other stages read
+    // it, too, so that this is refused.
     if (blocks > 0 && writer.Try(ComputeAt{.producer = copy, .loop = tasks}))
       continue;
     ScheduleTasks(cpu, copy, writer);
@@ -542,7 +559,8 @@ bool ScheduleProductInside(const jit::CpuModel& cpu, const StageRef& product,
     if (!common.IsCommon(a))
       loops.outer.push_back(a == tile->v ? vectors.tile : axis(a));
   }
-  // All tiles of rows read the vectors' operand from the cache.
+  // The loop over tiles along the vectors is outside the loop over tiles of
+  // rows, so that all of these read the vectors' operand from the cache.
   if (parts) loops.outer.push_back(*parts);
   OrderTile(*tile, loops, writer);
   return writer.status().ok();

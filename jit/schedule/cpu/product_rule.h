@@ -17,21 +17,22 @@
 
 namespace ember::schedule {
 
-// Smallest number of rows of a group that runs row by row and contains a
-// product, whose register tile needs several rows.
+// Smallest number of rows that a group with a product must have to run row by
+// row: the product's register tile needs several rows.
 inline constexpr int64_t kRowsOfProduct = 8;
 
 // Schedules a sum of products and the elementwise stages after it on a tile of
 // results in registers. Returns false if the rule does not apply.
 bool ScheduleProduct(const jit::CpuModel& cpu, const StageGroup& group,
                      const StageRef& product, ScheduleWriter& writer);
-// Returns the number of rows, along the axis common.rows, that the register
-// tile of a product inside a group has; 1 if the tile has no rows.
+// Returns the number of rows that the register tile of a product inside a group
+// has along the axis common.rows; 1 if the tile has no rows.
 int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
                             const CommonAxes& common);
-// Schedules the loops of a product inside a group. `fixed` and `rows` are the
-// product's loops over the common axes. `rows` iterates over the rows of a
-// block; it may be nullopt.
+// Schedules the loops of a product that is computed inside a group's loop over
+// blocks of rows. `fixed`: the product's loops over the axes that the group has
+// in common, except `rows`. `rows`: the loop over the rows of a block, nullopt
+// if there is none.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const StageRef& product,
                            const CommonAxes& common,
                            const std::vector<LoopRef>& fixed,

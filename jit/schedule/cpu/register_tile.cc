@@ -11,45 +11,51 @@
 namespace ember::schedule {
 namespace {
 
-// Cycles per step of the sum, in addition to loads and multiplications.
+// Cycles per step of the sum that the loop itself takes, in addition to loads
+// and multiplications.
 constexpr double kLoopCycles = 1;
-// Cycles per load. Two loads of whole vectors may begin in a cycle, but fewer
-// complete while multiplications wait for them: tiles of 28 rows and one vector
-// reach 60% of tiles of 14 and two (Xeon with AVX-512).
+// Cycles per load of a vector. Two loads may begin in a cycle, but fewer
+// complete while multiplications wait for them: on a Xeon with AVX-512, tiles
+// of 28 rows by one vector reach 60% of the speed of tiles of 14 rows by two.
 constexpr double kLoadCycles = 0.8;
 
-// Cycles per tile for a misprediction: the end of the loop over the tile's sum
-// is mispredicted.
+// Cycles per tile: the end of the loop over the tile's sum is mispredicted.
 constexpr double kTileCycles = 20;
-// Cycles per vector of results, without and with a guard.
+// Cycles to store a vector of results, without and with a condition around the
+// store.
 constexpr double kStoreCycles = 2;
 constexpr double kGuardedCycles = 4;
-// Cycles per partial vector, without mask registers (Zen 3: 18 and more).
+// Cycles to store a partial vector on CPUs without mask registers (Zen 3: 18
+// and more).
 constexpr double kMaskedCycles = 16;
 constexpr int64_t kMaxVectors = 6;
-// Cycles per piece of an operand (depthwise convolution of 112x112x96, Zen 3:
-// 28, 15, 9 and 3 pieces per row of results take 4.6, 4.4, 1.6 and 1 times the
-// time). kNearPieceCycles is for operands of which most stays in the
-// second-level cache.
+// Cycles per contiguous piece of an operand that a tile reads (depthwise
+// convolution of 112x112x96, Zen 3: 28, 15, 9 and 3 pieces per row of results
+// take 4.6, 4.4, 1.6 and 1 times the time). kNearPieceCycles is for operands of
+// which most stays in the second-level cache.
 constexpr double kPieceCycles = 12;
 constexpr double kNearPieceCycles = 1;
-// Cycles per cache line of a padded copy, which is written and read again.
+// Cycles per cache line of a padded copy, for writing and for reading it. The
+// second number is for copies that fit the second-level cache.
 constexpr double kCopiedLineCycles = 16;
 constexpr double kNearCopiedLineCycles = 10;
-// Cycles per element that is copied to another order.
+// Cycles per element of an operand that is packed, that is, copied to another
+// order.
 constexpr double kPackedElementCycles = 3;
-// Cycles per lane that is stored by itself.
+// Cycles per lane whose result is stored by itself, because results are not
+// contiguous along the vector.
 constexpr double kApartCycles = 1;
-// Cycles per test of whether a value is in the padding, in a loop over the sum.
+// Cycles per test if a value is in the padding, in a sum that is not unrolled.
 constexpr double kAskCycles = 3;
 
-// Largest number of multiply-adds of a sum that is unrolled completely.
+// Largest number of multiply-adds of a tile whose sum is unrolled completely.
 constexpr int64_t kMaxWrittenOut = 300;
-// Costs of unrolled sums, for which the processor works ahead on the next tile:
-// cycles per addition that waits for the previous one, per load, per piece of
-// an operand and per test for padding (depthwise convolutions of 3x3, Zen 3:
-// 61% of the FMA peak with tiles of 4 by two vectors; copying with padding took
-// 1.5 times as long as testing).
+// Costs of unrolled sums, in cycles: per addition that waits for the previous
+// one, per load, per contiguous piece of an operand, and per test for padding.
+// They are lower than those of loops, because the processor already works on
+// the next tile (depthwise convolutions of 3x3, Zen 3: 61% of the FMA peak with
+// tiles of 4 by two vectors; copying with padding took 1.5 times as long as
+// testing).
 constexpr double kWrittenOutChainCycles = 2;
 constexpr double kWrittenOutLoadCycles = 0.5;
 constexpr double kWrittenOutPieceCycles = 1.7;
@@ -59,7 +65,7 @@ constexpr double kLineBytes = 64;
 
 class TileChooser {
  public:
-  // v: number of the axis of the vectors; -1 if there is none.
+  // v: number of the axis along which vectors run; -1 if there is none.
   TileChooser(const jit::CpuModel& cpu, const StageShape& shape,
               const CommonAxes& common, int v)
       : cpu_(cpu), shape_(shape), common_(common), v_(v) {
@@ -77,8 +83,8 @@ class TileChooser {
     for (NodeId load : shape.loads()) {
       const Stride stride = shape.StrideOf(load, v);
       has_broadcast_ |= stride == Stride::kNone;
-      // An operand with any other stride along the vectors is packed: a
-      // constant once, any other operand in each call.
+      // An operand whose elements are not contiguous along the vectors is
+      // packed: a constant once, any other operand in each call.
       if (stride == Stride::kOther && !shape.ReadsConstant(load)) {
         packing_cycles_ += kPackedElementCycles *
                            static_cast<double>(shape.LikelyBytes(load, 0) /
@@ -91,14 +97,15 @@ class TileChooser {
     }
   }
 
-  // A tile and its cost.
+  // A tile and the cost of computing the whole stage with it.
   struct Choice {
     RegisterTile tile;
     double cost = 0;
   };
 
-  // Chooses rows of an axis with an open extent only if there is no other axis:
-  // such rows may not exist, and unrolled code cannot handle them alone.
+  // Chooses the best tile. Rows run along an axis of open extent only if no
+  // other axis is possible: some of a tile's rows may then not exist, and
+  // unrolled code cannot leave out single rows.
   std::optional<Choice> Choose() {
     const std::optional<Choice> constant = Choose(false);
     return constant && constant->tile.u >= 0 ? constant : Choose(true);
@@ -111,11 +118,12 @@ class TileChooser {
         cpu_.LanesFor(shape_.WidestBytes(), shape_.LikelyExtent(v));
     if (lanes < 2) return std::nullopt;
     std::optional<Choice> best;
-    // If costs are equal, the last axis is chosen, because its rows are nearest
-    // to each other in memory.
+    // If costs are equal, the last axis is chosen: its rows are nearest to each
+    // other in memory.
     for (int u = shape_.spatial_count() - 1; u >= -1; --u) {
       if (u == v || (u >= 0 && !SharesLoads(u, v))) continue;
-      // Inside a group the other common axes have one value.
+      // Inside a group, an axis that the stages have in common has one value,
+      // so it has no rows. The exception is common_.rows.
       if (u >= 0 && u != common_.rows && common_.IsCommon(u)) continue;
       if (u >= 0 && !open_rows && !shape_.Extent(u)) continue;
       const int64_t most_vectors =
@@ -135,9 +143,9 @@ class TileChooser {
     return best;
   }
 
-  // Returns the cycles that the whole stage takes to test for each vector if it
-  // is in the padding; infinite if some lanes of a vector may be in it and
-  // others not.
+  // Returns the cycles that the whole stage spends on tests if a vector of the
+  // load is in the padding. Returns infinity if a vector may be partly in the
+  // padding, so that such a test is not enough.
   double AskCycles(const RegisterTile& tile, NodeId load) const {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     if (CutsOff(tile.v, tile.width()) ||
@@ -152,8 +160,8 @@ class TileChooser {
       }
     }
     if (tile.writes_out_sum) {
-      // One test serves all vectors in a row of the tile, and all results that
-      // read the tested value.
+      // In an unrolled sum, one test serves all vectors of a row, and all
+      // results that read the tested value.
       return kWrittenOutAskCycles * Values(tile, load) * AllTiles(tile);
     }
     const bool moves =
@@ -162,7 +170,8 @@ class TileChooser {
            AllTiles(tile);
   }
 
-  // Returns the cycles to make a padded copy of the operand and to read it.
+  // Returns the cycles that a padded copy of the operand takes, for making and
+  // reading it.
   double CopyCycles(NodeId load) const {
     const int64_t bytes = shape_.LikelyBufferBytes(load);
     return static_cast<double>(bytes) / kLineBytes *
@@ -170,7 +179,7 @@ class TileChooser {
   }
 
  private:
-  // An operand that is read from memory without packing.
+  // An operand that is read in place, not from a packed copy.
   struct Stream {
     NodeId load = 0;
     LoadWalk walk;
@@ -184,7 +193,8 @@ class TileChooser {
 
   bool WritesOutSum(const RegisterTile& tile) const {
     if (has_broadcast_) return false;
-    // Values that several rows share stay in registers, too.
+    // An unrolled tile of several rows keeps the values that rows share in
+    // registers, too, so it must leave half of the registers for these.
     if (tile.rows > 1 && tile.rows * tile.vectors * 2 > cpu_.vector_registers)
       return false;
     double count = static_cast<double>(tile.rows * tile.vectors);
@@ -194,8 +204,9 @@ class TileChooser {
     return count <= kMaxWrittenOut;
   }
 
-  // True if masks are slow (AVX2, Zen 3: a 7x7 depthwise convolution of 260
-  // channels takes 2.6 times as long without peeling) and all operands move
+  // True if the last tile of an axis should be peeled, so that only its vectors
+  // are masked: masks are slow (AVX2, Zen 3: a 7x7 depthwise convolution of 260
+  // channels takes 2.6 times as long without peeling), and all operands move
   // along the vectors. Otherwise a tile has many steps for each masked store,
   // and the code of a second tile costs more than the masks.
   bool PeelsVectors(const RegisterTile& tile) const {
@@ -204,8 +215,8 @@ class TileChooser {
            *extent > tile.width() && *extent % tile.lanes != 0;
   }
 
-  // Returns how many values of each axis a tile covers: the whole sum, and
-  // `width` along v.
+  // Returns, for each axis, how many values a tile covers: all of a reduction
+  // axis, and `width` of axis v.
   std::vector<int64_t> ExtentsOf(const RegisterTile& tile,
                                  int64_t width) const {
     std::vector<int64_t> extents(shape_.axis_count(), 1);
@@ -216,8 +227,8 @@ class TileChooser {
     return extents;
   }
 
-  // Returns how many different values of the operand the tile reads for a
-  // single index of the axis `tile.v`, along which its vectors run.
+  // Returns how many different values of the operand a tile reads for one value
+  // of the axis `tile.v`, along which its vectors run.
   double Values(const RegisterTile& tile, NodeId load) const {
     const LoadWalk::Pieces pieces =
         shape_.WalkOf(load).Over(ExtentsOf(tile, /*width=*/1));
@@ -227,7 +238,8 @@ class TileChooser {
 
   bool IsNear(int64_t bytes) const { return bytes <= 2 * cpu_.l2_bytes; }
 
-  // True if rows of u reuse a vector of an operand.
+  // True if results along axis u can use the same loaded vector: some operand
+  // moves along v but not along u.
   bool SharesLoads(int u, int v) const {
     if (shape_.LikelyExtent(u) < 2) return false;
     return std::any_of(shape_.loads().begin(), shape_.loads().end(),
@@ -242,11 +254,12 @@ class TileChooser {
     return Registers(tile) <= cpu_.vector_registers;
   }
 
-  // Returns the number of vector registers of a tile. Each sum takes one.
-  // Operands take one per vector of the first operand and one for a value of
-  // the second, or one for a vector of each if both are read as vectors. One
-  // more holds a product that is not yet added, and one the constant ones by
-  // which products of small bytes are multiplied to be added up.
+  // Returns the number of vector registers that a tile needs. Each sum takes
+  // one. For the operands it is one per vector of the first operand and one for
+  // a value of the second; or, if both are read as vectors, one for each.
+  // Another one holds a product that is not yet added, if that takes an
+  // instruction of its own. A last one holds the ones by which products of
+  // small bytes are multiplied to be added up.
   int64_t Registers(const RegisterTile& tile) const {
     return tile.rows * tile.vectors + (has_broadcast_ ? tile.vectors + 1 : 2) +
            (adds_apart_ ? 1 : 0) + (has_ones_ && has_broadcast_ ? 1 : 0);
@@ -263,7 +276,7 @@ class TileChooser {
            padding;
   }
 
-  // Returns the cycles of a tile whose operands are in the first cache.
+  // Returns the cycles of a tile, if its operands are in the first-level cache.
   double SumCycles(const RegisterTile& tile) const {
     const double multiplications =
         static_cast<double>(tile.rows * tile.vectors);
@@ -286,10 +299,10 @@ class TileChooser {
         count *= static_cast<double>(tile.vectors);
       loads += count;
     }
-    // If the tile leaves no register free, the next value arrives late (16
-    // registers, Zen 3: tiles of 6 rows and two vectors are faster than of 4
-    // and three). If products and sums are two instructions, the register of
-    // the product is free for it.
+    // If the tile leaves no register free, values are loaded late (16
+    // registers, Zen 3: tiles of 6 rows and two vectors are faster than those
+    // of 4 and three). If multiplying and adding are two instructions, the
+    // register of the product can be used for that.
     const bool is_late = cpu_.vector_registers <= 16 && !adds_apart_ &&
                          Registers(tile) == cpu_.vector_registers;
     return Steps() *
@@ -297,14 +310,14 @@ class TileChooser {
             (is_late ? 2 : 1) * kLoopCycles);
   }
 
-  // Returns the cycles to read a tile's operands from farther caches and
+  // Returns the additional cycles for operands that are in farther caches or in
   // memory.
   double PieceCycles(const RegisterTile& tile) const {
     const std::vector<int64_t> extents = ExtentsOf(tile, tile.width());
     double cycles = 0;
     for (const Stream& stream : streams_) {
-      // An operand that does not move along one of the two axes was already
-      // read by the previous tile, so it is in a near cache.
+      // If the operand does not move along one of the tile's axes, the previous
+      // tile has read the same elements, so they are in a near cache.
       const bool stands_still =
           tile.u >= 0 && shape_.StrideOf(stream.load, tile.u) == Stride::kNone;
       const bool is_read_again =
@@ -328,25 +341,25 @@ class TileChooser {
     return tiles;
   }
 
-  // Returns the cycles per vector of results. Stores have a condition if the
-  // last tile is cut off at the end of the axis and is not peeled. Stores are
-  // done lane by lane if a vector is cut off.
+  // Returns the cycles to store a vector of results. Stores have a condition if
+  // the last tile is cut off by the end of the axis and is not peeled. The
+  // lanes of a partial vector are stored one by one.
   double StoreCycles(const RegisterTile& tile) const {
     const bool guarded = CutsOff(tile.u, tile.rows) ||
                          (CutsOff(tile.v, tile.width()) && !tile.peels_vectors);
     const double plain = (guarded ? kGuardedCycles : kStoreCycles) +
                          (stores_apart_ ? kApartCycles * tile.lanes : 0);
     if (cpu_.has_masks || !CutsOff(tile.v, tile.lanes)) return plain;
-    // The last vector of each row is cut off. If there is one tile, or if the
-    // last one is peeled, its number is known when compiling; otherwise each
-    // vector is tested.
+    // The last vector of each row is partial. If there is only one tile, or if
+    // the last tile is peeled, the code is compiled for that vector; otherwise
+    // each vector is tested.
     const double masked = kMaskedCycles / Tiles(tile.v, tile.lanes);
     const bool tests =
         !tile.peels_vectors && shape_.LikelyExtent(tile.v) > tile.width();
     return plain + masked + (tests ? 2 : 0);
   }
 
-  // Returns the number of steps of the sum.
+  // Returns the number of elements that a result sums up.
   double Steps() const {
     double steps = 1;
     for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a)
@@ -358,7 +371,7 @@ class TileChooser {
     return axis >= 0 && shape_.LikelyExtent(axis) % size != 0;
   }
 
-  // Returns how many tiles of `size` points an axis needs; an open extent
+  // Returns how many tiles of `size` points cover an axis. An open extent
   // counts as a multiple of the size.
   double Tiles(int axis, int64_t size) const {
     if (axis < 0) return 1;
@@ -369,24 +382,26 @@ class TileChooser {
 
   const jit::CpuModel& cpu_;
   const StageShape& shape_;
-  // Axes with one value inside the group, except common_.rows.
+  // For a product inside a group: the axes that have only one value there, and
+  // common_.rows, which has several.
   const CommonAxes& common_;
-  int v_;  // number of the axis of the vectors
-  // True if the results of a vector are not adjacent in memory.
+  int v_;  // number of the axis along which vectors run
+  // true if the results of a vector are not contiguous in memory
   bool stores_apart_ = false;
-  double packing_cycles_ = 0;  // cycles that packing takes in each call
-  // True if one value of an operand serves all lanes.
+  double packing_cycles_ = 0;  // cycles for packing operands in each call
+  // true if some operand has the same value for all lanes of a vector
   bool has_broadcast_ = false;
-  // True if multiplying and adding are two instructions.
+  // true if the CPU has no multiply-add for these types, so that it takes two
+  // instructions
   bool adds_apart_ = false;
-  // True if 4 products of small bytes are added up at once.
+  // true if one instruction adds up 4 products of small bytes
   bool has_ones_ = false;
   std::vector<Stream> streams_;
   std::vector<Padded> padded_;
 };
 
-// Returns the last axis before number `end` that vectors may run along; -1 if
-// there is none.
+// Returns the last axis before axis number `end` along which vectors may run;
+// -1 if there is none.
 int VectorAxis(const StageShape& shape, const CommonAxes& common, int end) {
   for (int a = end; a-- > 0;) {
     if (!common.IsCommon(a) && shape.LikelyExtent(a) > 1) return a;
@@ -401,8 +416,8 @@ std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
                                                const CommonAxes& common) {
   const int v = VectorAxis(shape, common, shape.spatial_count());
   auto best = TileChooser(cpu, shape, common, v).Choose();
-  // If only few results are adjacent in memory, lanes may run along another
-  // axis with more points. Each lane then stores its result by itself.
+  // If only few results are contiguous in memory, lanes may run along an axis
+  // with more points. Each lane then stores its result by itself.
   const int64_t lanes = cpu.vector_bytes / shape.WidestBytes();
   if (v > 0 && shape.LikelyExtent(v) * 2 < lanes) {
     const int other = VectorAxis(shape, common, v);
@@ -429,8 +444,8 @@ MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
   for (int64_t vectors = 1; vectors <= 4; ++vectors) {
     for (int64_t tile_rows = 1; tile_rows <= std::min<int64_t>(rows, 28);
          ++tile_rows) {
-      // The tile leaves one more register free than it needs, for a value that
-      // LLVM keeps in flight.
+      // One register more than the tile needs stays free, for a value that LLVM
+      // loads ahead.
       if (tile_rows * vectors + vectors + 2 > cpu.vector_registers) break;
       const double cycles =
           std::max({static_cast<double>(tile_rows * vectors) / 2,

@@ -30,37 +30,40 @@
 namespace ember::schedule {
 
 struct RegisterTile {
-  int u = -1;  // number of the axis along which the tile has rows; -1: none
-  int v = 0;   // number of the axis along which the tile has vectors
+  int u = -1;  // number of the spatial axis along which the tile has rows; -1:
+               // none
+  int v = 0;   // number of the spatial axis along which the tile has vectors
   int64_t rows = 1;
   int64_t vectors = 1;
   int64_t lanes = 1;
-  bool writes_out_sum = false;  // true if all steps of the sum are unrolled
+  bool writes_out_sum = false;  // true if the whole sum of each result is
+                                // unrolled
   // True if the last vector of the axis is partial and the last tile gets code
-  // of its own, so that no other tile tests or masks its vectors.
+  // of its own. No other tile then has to test or mask its vectors.
   bool peels_vectors = false;
 
   int64_t width() const { return vectors * lanes; }
 };
 
-// Chooses the tile of a product's stage. Returns nothing if no axis has enough
-// points for vectors. `common`: for a product inside a group, the axes that
-// have one value there, except for common.rows, which has some rows.
+// Chooses the tile of a stage that is a product. Returns nothing if no axis has
+// enough points for vectors. `common`: for a product inside a group, the axes
+// that the group's stages have in common. Each of them has one value, except
+// common.rows, which has several.
 std::optional<RegisterTile> ChooseRegisterTile(const jit::CpuModel& cpu,
                                                const StageShape& shape,
                                                const CommonAxes& common = {});
 
-// True if it costs less to test at each load if it is in the padding than to
-// make and read a padded copy. `load` is one of the product's loads.
+// True if testing at each load if the value is in the padding costs less than
+// making and reading a padded copy. `load` is one of the product's loads.
 bool AsksForPadding(const jit::CpuModel& cpu, const StageShape& shape,
                     const RegisterTile& tile, NodeId load);
 
-// A register tile of a plain matrix product.
+// The size of a register tile of a plain matrix product, in rows and vectors.
 struct MatrixTile {
   int64_t rows = 1;
   int64_t vectors = 1;
 };
-// Chooses the tile for results of `rows` by `columns`.
+// Chooses the tile for a matrix product with results of `rows` by `columns`.
 MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
                             int64_t rows, int64_t columns);
 

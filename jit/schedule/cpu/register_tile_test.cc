@@ -69,8 +69,9 @@ TEST(RegisterTile, MatrixProducts) {
   EXPECT_EQ(choice.tile, "i 6 x 2");
 }
 
-// Large operands are read in whole rows of channels, as they come from memory.
-// For small ones a tile has several results that share loads.
+// For large operands, a tile has all 12 vectors of a pixel's channels, so that
+// memory is read in long pieces. For small operands, which are in a cache, a
+// tile has several pixels, which share loads.
 TEST(RegisterTile, DepthwiseConvolutions) {
   const Choice large = ChoiceOf(Depthwise(112, 96, 2));
   EXPECT_EQ(large.tile, "w 1 x 12, sum written out");
@@ -78,18 +79,20 @@ TEST(RegisterTile, DepthwiseConvolutions) {
   const Choice small = ChoiceOf(Depthwise(14, 384, 1));
   EXPECT_EQ(small.tile, "w 2 x 4, sum written out");
   EXPECT_TRUE(small.asks);
-  // There are 17 vectors along the channels, so a tile has one vector of each
-  // of several results.
+  // The channels are 17 vectors, a prime number, so a tile has one vector of
+  // each of several pixels.
   const Choice odd = ChoiceOf(Depthwise(28, 136, 1));
   EXPECT_EQ(odd.tile, "w 7 x 1, sum written out");
   EXPECT_TRUE(odd.asks);
-  // Some lanes of the last vector would be in the padding and others not, so
-  // the padding is not tested at each load.
+  // 140 channels are no multiple of a vector, so some lanes of the last vector
+  // would be in the padding and others not. The padding is then copied instead
+  // of being tested at each load.
   EXPECT_FALSE(ChoiceOf(Depthwise(28, 140, 1)).asks);
 }
 
-// The last vector is half full. A product's tile has many steps for each of its
-// stores, so that it masks them.
+// 140 and 36 columns leave the last vector half full. The depthwise convolution
+// has few steps per store, so the last tile is peeled. The product has many
+// steps per store, so it masks its vectors instead.
 TEST(RegisterTile, PartialVectorsArePeeled) {
   EXPECT_EQ(ChoiceOf(Depthwise(28, 140, 1)).tile,
             "w 4 x 2, sum written out, last peeled");
@@ -100,8 +103,8 @@ TEST(RegisterTile, PartialVectorsArePeeled) {
             "i 2 x 5");
 }
 
-// Each element is used for 64 channels, so one padded copy costs less than 64
-// tests of whether it is in the padding.
+// Each input element is used for 64 output channels, so one padded copy costs
+// less than 64 tests for padding.
 TEST(RegisterTile, PaddingOfConvolutionsIsCopied) {
   EXPECT_FALSE(ChoiceOf(R"(
     dispatch @conv(%x: f32[1, 56, 56, 64], %f: f32[3, 3, 64, 64]) -> (%y: f32[1, 56, 56, 64]) {
@@ -111,8 +114,8 @@ TEST(RegisterTile, PaddingOfConvolutionsIsCopied) {
 }
 
 TEST(LoadWalk, Pieces) {
-  // A walk over pixels with 32 channels: the second axis moves by two pixels
-  // along a line.
+  // The load reads an image of 20 by 20 pixels with 32 channels. A step along
+  // the second axis moves by two pixels of a line.
   LoadWalk walk{.dims = {20, 20, 32},
                 .steps = {{1, 0, 0}, {0, 2, 0}, {0, 0, 1}}};
   const auto over = [&](int64_t a, int64_t b, int64_t c) {
@@ -124,7 +127,8 @@ TEST(LoadWalk, Pieces) {
   EXPECT_EQ(over(1, 1, 8), "1 of 8");
   EXPECT_EQ(over(1, 4, 8), "4 of 8");
   EXPECT_EQ(over(3, 1, 32), "3 of 32");
-  // The second axis reads every other pixel, so no two pixels are contiguous.
+  // A step of two pixels leaves a gap, so each pixel is a contiguous piece of
+  // its own.
   EXPECT_EQ(over(1, 10, 32), "10 of 32");
   walk.steps[1] = {0, 1, 0};
   EXPECT_EQ(over(2, 20, 32), "1 of 1280");

@@ -17,37 +17,38 @@
 namespace ember::schedule {
 namespace {
 
-// Cycles per element that is copied to another order. The copy reads and writes
-// one element at a time.
+// Cycles per element of a factor that is copied to another order. The copy
+// reads and writes one element at a time.
 constexpr double kCopyCycles = 3;
-// Cycles per lane that is loaded by itself.
+// Cycles per lane that is loaded by itself, because elements are not
+// contiguous.
 constexpr double kLaneCycles = 0.6;
 // Cycles per multiply-add of vectors, and per load of a vector.
 constexpr double kMultiplyCycles = 0.5;
 constexpr double kLoadCycles = 0.5;
-// Cycles until the result of an addition can be used again, and cycles per
-// iteration that the loop itself takes.
+// kChainCycles: latency of an addition. kLoopCycles: cycles per iteration that
+// the loop itself takes.
 constexpr double kChainCycles = 4;
 constexpr double kLoopCycles = 1;
-// A register tile takes this many times as long as its multiply-adds alone.
+// The ratio of the time of a register tile to that of its multiply-adds alone.
 constexpr double kTileOverhead = 1.2;
 constexpr int64_t kMaxRows = 4;
 constexpr int64_t kMaxColumns = 8;
-// Smallest number of vectors of a sum. With fewer, adding up the lanes takes
-// longer than the sum itself.
+// Smallest number of vectors of a sum for which this rule is used. Shorter sums
+// take less time than adding up the lanes at their end.
 constexpr int64_t kFewestSteps = 2;
 
 struct SumTile {
-  int u = -1;  // number of the axis of the rows; -1: none
-  int v = 0;   // number of the axis of the columns
-  int k = 0;   // number of the reduction axis, along which lanes run
+  int u = -1;  // number of the axis along which the tile has rows; -1: none
+  int v = 0;   // number of the axis along which the tile has columns
+  int k = 0;   // number of the reduction axis along which lanes run
   int64_t rows = 1;
   int64_t columns = 1;
   int64_t lanes = 1;
 };
 
-// True if the load reads constants that are not contiguous along the sum, so
-// that a packed copy of them is made.
+// True if the load reads a constant that is not contiguous along the sum, so
+// that the rule makes a packed copy of it.
 bool IsPackedForSum(const StageShape& shape, NodeId load, int k) {
   return shape.StrideOf(load, k) == Stride::kOther &&
          shape.ReadsConstant(load) && shape.MovesAlone(load, k);
@@ -71,8 +72,8 @@ class SumTileChooser {
     if (tile.lanes < 2 || *length < kFewestSteps * tile.lanes)
       return std::nullopt;
     tile.u = RowAxis(tile.v);
-    // If nothing has to be copied, the rule only pays if a register tile's
-    // vectors, along v, would be at most half full.
+    // If no factor has to be copied, a register tile with vectors along v is
+    // better, unless its vectors would be at most half full.
     const int64_t filled = std::min(tile.lanes, shape_.LikelyExtent(tile.v));
     if (reading == 0 && filled * 2 > tile.lanes) return std::nullopt;
     const double packed = reading + kTileOverhead * kMultiplyCycles * Points() /
@@ -102,9 +103,9 @@ class SumTileChooser {
     return -1;
   }
 
-  // True if each factor's elements are contiguous along the axis, are the same,
-  // or are constants that can be packed to be contiguous. At least two factors
-  // must move along the axis.
+  // True if lanes can run along the axis: along it each factor is contiguous,
+  // constant in value, or a constant of the module that can be packed to be
+  // contiguous. At least two factors must move along the axis.
   bool LiesAlong(int axis) const {
     int moving = 0;
     for (NodeId load : shape_.loads()) {
@@ -117,9 +118,10 @@ class SumTileChooser {
     return moving >= 2;
   }
 
-  // Returns the cycles for reading factors that are not contiguous if lanes run
-  // along the axis. Such a factor is copied in each call. If the axis is only a
-  // part of an index, each lane is loaded by itself instead.
+  // Returns the extra cycles of a register tile with lanes along the axis, for
+  // factors that are not contiguous along it. Such a factor is copied in each
+  // call, or, if the axis is only a term of an index, each lane is loaded by
+  // itself.
   double ReadingCycles(int axis) const {
     double cycles = 0;
     for (NodeId load : shape_.loads()) {
@@ -136,9 +138,9 @@ class SumTileChooser {
     return cycles;
   }
 
-  // Returns the last axis along which rows can share loads: some factor moves
-  // along `v`, the axis of the columns, but not along the returned axis.
-  // Returns -1 if there is none.
+  // Returns the last axis along which a tile can have rows that share loads:
+  // some factor moves along `v`, the axis of the columns, but not along that
+  // axis. Returns -1 if there is none.
   int RowAxis(int v) const {
     for (int u = shape_.spatial_count(); u-- > 0;) {
       if (u == v || shape_.Extent(u).value_or(1) < 2) continue;
@@ -166,8 +168,8 @@ class SumTileChooser {
     const double steps = static_cast<double>(shape_.LikelyPoints(
                              shape_.spatial_count(), shape_.axis_count())) /
                          static_cast<double>(tile.lanes);
-    // Lanes are added up by halves: the number of steps is the logarithm of
-    // `lanes`.
+    // Adding up the lanes of a vector takes log2(lanes) steps, each of which
+    // adds one half of the lanes to the other.
     const double sum =
         2.0 *
         static_cast<double>(std::bit_width(static_cast<uint64_t>(tile.lanes)));
@@ -191,8 +193,8 @@ class SumTileChooser {
   const StageShape& shape_;
 };
 
-// Packs constants that are not contiguous along the sum, once, so that they
-// are. Returns false, and changes nothing, if that is refused.
+// Packs the constants that are not contiguous along the sum, once for all
+// calls. Returns false, and changes nothing, if that is refused.
 bool PackForSum(const jit::CpuModel& cpu, const StageRef& product, int k,
                 ScheduleWriter& writer) {
   std::vector<Pack> packs;
@@ -229,12 +231,13 @@ bool PackForSum(const jit::CpuModel& cpu, const StageRef& product, int k,
   return true;
 }
 
-// The loops of a stage in a tile of results.
+// The loops of a stage that is computed in tiles of results.
 struct TileLoops {
-  std::vector<LoopRef> outer;  // the loops around the tile
+  std::vector<LoopRef> outer;  // the loops outside of a tile
   std::optional<LoopRef> rows;
   LoopRef columns;
-  std::optional<LoopRef> lanes;  // only for the product
+  std::optional<LoopRef> lanes;  // the loop over the lanes of the sum; only for
+                                 // the product
 };
 
 // Orders the loops: `outer`, the reductions except the lanes' loop, rows,
@@ -257,7 +260,8 @@ void OrderSumTile(const TileLoops& tile, ScheduleWriter& writer) {
   if (tile.lanes) writer.Do(Vectorize{*tile.lanes});
 }
 
-// Splits the sum's loop into steps and lanes. Returns the lanes' loop.
+// Splits the loop over the sum into a loop over steps and a loop over lanes,
+// which is returned.
 LoopRef SplitLanes(const StageRef& product, const SumTile& tile,
                    ScheduleWriter& writer) {
   LoopRef k(product, "");
@@ -282,7 +286,7 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
   if (!root) return false;
   std::optional<SumTile> tile;
   bool is_large = false;
-  // True if the extent of the columns' axis is not constant.
+  // true if the extent of the axis of the columns is not constant
   bool is_open = false;
   {
     const StageShape shape(writer.computation(), number);
@@ -291,8 +295,8 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
     is_large = IsWorthThreads(shape.LikelyPoints());
     is_open = !shape.Extent(tile->v);
   }
-  // Returns the axis of a stage of the group that is equal to an axis of the
-  // product; nullopt if there is none.
+  // Returns the loop of a stage of the group over the axis that is equal to
+  // axis `axis` of the product; nullopt if there is none.
   const auto axis_of = [&](const StageRef& stage,
                            int axis) -> std::optional<LoopRef> {
     if (axis < 0) return std::nullopt;
@@ -325,8 +329,8 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
       *axis_of(group.root, tile->v), tile->columns, "_tile", "_column");
   writer.Do(Peel{column_tiles});
   loops.columns = column;
-  // Tiles of rows are inside tiles of columns: there are fewer rows, and they
-  // stay in the cache.
+  // The loop over tiles of rows is inside the one over tiles of columns: there
+  // are fewer rows, so they stay in the cache.
   loops.outer.push_back(column_tiles);
   if (row_tiles) loops.outer.push_back(*row_tiles);
   if (group.root == product) loops.lanes = SplitLanes(product, *tile, writer);
@@ -337,8 +341,8 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
   for (size_t i = group.members.size(); i-- > 0;) {
     const StageRef& member = group.members[i];
     writer.Do(ComputeAt{.producer = member, .loop = tasks});
-    // A task computes one tile, so in the task the member's own axes run over
-    // that tile.
+    // The member is computed for one tile at a time, so its own axes become the
+    // rows and columns of the tile.
     TileLoops own{.rows = axis_of(member, tile->u),
                   .columns = *axis_of(member, tile->v)};
     const ComputationStage& stage = writer.StageAt(member);
@@ -346,7 +350,8 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
       const LoopRef axis{member, stage.axes[static_cast<size_t>(a)].name};
       if (axis != own.rows && axis != own.columns) own.outer.push_back(axis);
     }
-    // In the task the extent is that of a tile, but only lowering knows that.
+    // The member's extent is at most that of a tile, but this is known only
+    // after lowering. So an open extent is split again.
     if (is_open) {
       const auto [tiles, rest] =
           writer.Split(own.columns, tile->columns, "_tile", "_column");

@@ -20,8 +20,8 @@ constexpr const char* kAvx512 =
 constexpr const char* kAvx2 = "x86_64-linux+avx2+fma";
 constexpr const char* kNeon = "aarch64-linux+neon";
 
-// %w is the first input of the dispatch, because the second one is a constant
-// in these tests.
+// Returns a product whose factor %w is no constant: it is input 0, and tests
+// make input 1 (%c) a constant.
 std::string Product(int rows, int columns, int terms) {
   const std::string m = std::to_string(rows), n = std::to_string(columns),
                     k = std::to_string(terms);
@@ -47,7 +47,7 @@ TEST(SumLanes, SomeRowsShareWhatTheyRead) {
   EXPECT_THAT(text, HasSubstr("vectorize %y k_lane"));
 }
 
-// The extents are not multiples of the tile, so the last tiles are cut off.
+// No extent is a multiple of the tile's size, so the last tiles are cut off.
 TEST(SumLanes, EndsAreCutOff) {
   for (const int rows : {1, 3, 5}) {
     for (const int columns : {2, 9, 17}) {
@@ -71,8 +71,8 @@ TEST(SumLanes, StagesBehindAreComputedOnTheTile) {
   EXPECT_THAT(text, Not(HasSubstr("pack")));
 }
 
-// Only two results are adjacent in memory. The constants are copied once, so
-// that they are contiguous along the sum.
+// Vectors along j would be mostly empty, because there are only two columns. So
+// lanes run along the sum, for which the constant %w is packed once.
 TEST(SumLanes, FewResultsOfConstants) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @pair(%x: f32[30, 256], %w: f32[256, 2]) -> (%y: f32[30, 2]) {
@@ -82,8 +82,8 @@ TEST(SumLanes, FewResultsOfConstants) {
   EXPECT_THAT(text, HasSubstr("vectorize %y k_lane"));
 }
 
-// The loads are windows of a signal: neighbouring results read elements that
-// are two elements apart.
+// Neighbouring results read windows of %x that are two elements apart. Vectors
+// along the results would not be contiguous, so lanes run along the sum.
 TEST(SumLanes, StridedWindows) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @filter(%x: f32[336, 1], %w: f32[256, 1]) -> (%y: f32[40, 1]) {
@@ -93,14 +93,16 @@ TEST(SumLanes, StridedWindows) {
   EXPECT_THAT(text, HasSubstr("unroll %y i_column"));
 }
 
-// The copy of a factor saves more time than it takes if there are many rows.
+// If there are many rows, vectors along j and a copy of %w save more time than
+// the copy takes.
 TEST(SumLanes, ManyRowsOfShortSumsReadACopy) {
   const std::string text = ScheduleOfLarge(kAvx512, Product(1024, 1024, 64));
   EXPECT_THAT(text, HasSubstr("pack %y %w"));
   EXPECT_THAT(text, HasSubstr("vectorize %y j_lane"));
 }
 
-// Constants are packed once, for all calls.
+// A constant factor is packed once for all calls, so vectors run along j as
+// usual.
 TEST(SumLanes, ConstantsArePacked) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @product(%x: f32[1, 256], %w: f32[40, 256]) -> (%y: f32[1, 40]) {

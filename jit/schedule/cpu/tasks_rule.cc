@@ -11,7 +11,7 @@
 namespace ember::schedule {
 namespace {
 
-// True if another stage is attached to this loop of the stage.
+// True if some stage is attached to this loop of the stage.
 bool HasStage(const Schedule& schedule, int stage, int loop) {
   const int count = static_cast<int>(schedule.computation().stages.size());
   for (int i = 0; i < count; ++i) {
@@ -21,7 +21,7 @@ bool HasStage(const Schedule& schedule, int stage, int loop) {
   return false;
 }
 
-// Number of tasks that keep all cores busy to the end.
+// Number of tasks with which all cores are busy until nearly all work is done.
 int64_t EnoughTasks(const jit::CpuModel& cpu) { return 16 * cpu.cores; }
 
 }  // namespace
@@ -68,8 +68,9 @@ std::optional<SplitAxis> SplitForTasks(const jit::CpuModel& cpu,
       return rows * (shape.LikelyExtent(axis) / points);
     };
     while (points > kFewestPoints && tasks() < EnoughTasks(cpu)) points /= 2;
-    // No division is needed if there is one row, because a task's index is then
-    // the number of a vector, or if each of many rows is a task.
+    // Chunks are not needed if there is one row, because a task then needs no
+    // division to find its row, or if there are enough rows to make each a
+    // task.
     if (rows < 2 || rows >= EnoughTasks(cpu) || shape.stage().has_reduction() ||
         !shape.Extent(axis) || !shape.StoresAlong(axis) ||
         !IsWorthThreads(shape.LikelyPoints()) ||

@@ -14,21 +14,23 @@
 
 namespace ember::schedule {
 
-// Returns how many of the stage's loops, from the first on, are to become
-// tasks. These are serial loops over points, at most `most`, and no more than
-// give each worker enough tasks, because indices of fused loops are divisions.
+// Returns how many of the stage's loops, from the outermost on, should be fused
+// to tasks: serial loops over points, at most `most`. No more are taken than
+// give each thread enough tasks, because indices of fused loops are computed by
+// divisions.
 size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
                     int stage, size_t most);
 
 // Splits the stage's last loop over points into chunks of many vectors, if
-// tasks would otherwise be single vectors: the rows before it are too few to be
-// tasks, and the index of a vector would be divided to find its row. Returns
-// the split axis, or nothing without a change. Comes before ScheduleLanes.
+// tasks would otherwise be single vectors: there are too few rows to make each
+// a task, and each vector would need a division to find its row. Returns the
+// split axis, or nothing if nothing was changed. Must run before ScheduleLanes.
 std::optional<SplitAxis> SplitForTasks(const jit::CpuModel& cpu,
                                        const StageRef& stage,
                                        ScheduleWriter& writer);
 
-// Makes the stage's loops over points tasks, if that pays.
+// Makes the stage's loops over points parallel tasks, if the stage is enough
+// work.
 void ScheduleTasks(const jit::CpuModel& cpu, const StageRef& stage,
                    ScheduleWriter& writer);
 

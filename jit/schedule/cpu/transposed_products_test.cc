@@ -26,15 +26,16 @@ TEST(TransposedProducts, ColumnsAreStoredAsRows) {
       %p[i, j] = sum(k < 40) %x[i, k] * %w[k, j]
       %y[n, m] = max(%p[m, n], 0.0)
     })");
-  // Vectors of %p run along axis j, which is axis n of %y.
+  // Axis n of %y is axis j of %p, along which the tile has vectors. Lanes of
+  // both stages run along it.
   EXPECT_THAT(text, HasSubstr("vectorize %p j_lane"));
   EXPECT_THAT(text, HasSubstr("vectorize %y n_lane"));
   EXPECT_THAT(text, ContainsRegex("split %y m [0-9]+ -> m_tile m_row"));
   EXPECT_THAT(text, ContainsRegex("compute_at %p %y tasks"));
 }
 
-// A channels-last stage is between the product and the result, which has
-// channels first.
+// Channels are last in the product and the stage after it, and first in the
+// result.
 TEST(TransposedProducts, ThroughAStageBetween) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @conv(%x: f32[1, 8, 20, 16], %w: f32[16, 32]) -> (%y: f32[1, 32, 8, 20]) {
@@ -49,8 +50,8 @@ TEST(TransposedProducts, ThroughAStageBetween) {
   EXPECT_THAT(text, HasSubstr("vectorize %y b_lane"));
 }
 
-// The results have one channel, but the axis of the channels is still a dim of
-// its own.
+// The results have a single channel, whose axis is indexed by 0 in %y. The
+// tile's vectors then run along columns.
 TEST(TransposedProducts, OneOutput) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @conv(%x: f32[1, 12, 40, 8], %w: f32[3, 3, 8, 1]) -> (%y: f32[1, 1, 12, 40]) {
@@ -62,7 +63,7 @@ TEST(TransposedProducts, OneOutput) {
   EXPECT_THAT(text, HasSubstr("vectorize %y i3_lane"));
 }
 
-// The results have fewer axes than the product.
+// %y lacks the axis b of the product, which has one point.
 TEST(TransposedProducts, AxesWithOnePointAreLeftOut) {
   const std::string text = ScheduleFor(kAvx512, R"(
     dispatch @rows(%x: f32[1, 24, 40], %w: f32[40, 64]) -> (%y: f32[24, 64]) {
@@ -74,8 +75,9 @@ TEST(TransposedProducts, AxesWithOnePointAreLeftOut) {
   EXPECT_THAT(text, ContainsRegex("compute_at %p %y tasks"));
 }
 
-// The products are too small for a tile, and the result has more axes than the
-// product. Any schedule that is chosen must be legal.
+// Products of any size, also too small for a tile, are read by a result that
+// has more axes than they have. The chosen schedule must be legal and compute
+// the results.
 TEST(TransposedProducts, SmallOnesInResultsWithMoreAxes) {
   for (const char* type : {"f32", "i32", "f64", "bf16"}) {
     for (int rows : {1, 2, 3, 9, 40}) {

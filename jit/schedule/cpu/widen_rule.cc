@@ -9,11 +9,12 @@
 namespace ember::schedule {
 namespace {
 
-// A widened copy is made if each of its elements is read at least this many
-// times. With fewer reads, widening at each read is faster.
+// Smallest number of reads of an element for which a widened copy is made. An
+// element that is read less often is widened at each read.
 constexpr double kManyReads = 3;
 
-// True if the load is of narrow floats that a product's factor widens.
+// True if the load is of f16 or bf16 and a factor of the product casts it to
+// f32.
 bool IsWidened(const Computation& c, const StageShape& shape, NodeId load) {
   const DType type = c.pool[load].type;
   if (!IsNarrowFloat(type)) return false;
@@ -33,8 +34,8 @@ bool ReadsWideCopy(const Computation& computation, const StageShape& shape,
   double reads = static_cast<double>(shape.LikelyPoints()) /
                  static_cast<double>(shape.LikelyBufferBytes(load)) *
                  shape.BytesOf(load);
-  // A value that does not move along the tile's rows is read once for all of
-  // them; the same holds for the vectors.
+  // Results along the tile's rows, or along its vectors, share a read if the
+  // load does not move along that axis.
   if (tile.u >= 0 && shape.StrideOf(load, tile.u) == Stride::kNone)
     reads /= static_cast<double>(tile.rows);
   if (shape.StrideOf(load, tile.v) == Stride::kNone)
@@ -62,8 +63,8 @@ void WidenTemporaries(ScheduleWriter& writer) {
         }
       }
     }
-    // The primitive is refused if loads of the buffer differ in more than their
-    // indices.
+    // The copy is refused if loads of the buffer differ in more than their
+    // indices. The product then widens at each read.
     for (const BufferRef& buffer : buffers) {
       writer.Try(CacheRead{.reader = stage,
                            .buffer = buffer,

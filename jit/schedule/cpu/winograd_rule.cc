@@ -36,14 +36,17 @@
 namespace ember::schedule {
 namespace {
 
-// Bytes per cycle of one core: from the cache that all cores share, and from
-// memory, for constants that other layers have pushed out of the caches.
+// Bytes that one core reads per cycle. kSharedBytes: from the cache that all
+// cores share. kMemoryBytes: from memory, as filters that other layers have
+// pushed out of the caches.
 constexpr double kSharedBytes = 16;
 constexpr double kMemoryBytes = 6;
-// The fraction of a core's peak of multiply-adds that products reach.
+// The fraction of a core's peak rate of multiply-adds that products of matrices
+// reach.
 constexpr double kEfficiency = 0.75;
-// Largest ratio of estimated times that counts as a gain, because the model is
-// inexact.
+// Largest ratio of the estimated time to that of the direct convolution with
+// which Winograd's method is used. The model is inexact, so smaller gains do
+// not count.
 constexpr double kGain = 0.85;
 
 struct Size {
@@ -52,8 +55,9 @@ struct Size {
 };
 
 struct Plan {
-  int64_t outputs = 0;     // number of results of a tile along one dim
-  int64_t block_rows = 1;  // number of rows of tiles per block
+  int64_t outputs = 0;     // number of results of a tile along each of its two
+                           // dims
+  int64_t block_rows = 1;  // number of rows of tiles in a block
   MatrixTile tile;
   double cycles = 0;
 };
@@ -116,8 +120,8 @@ class Model {
     const double products =
         Product({n, n, RoundUp(tiles, plan.tile.rows), size_.inputs,
                  RoundUp(size_.outputs, plan.tile.vectors * lanes_)});
-    // `vectors`: the number of vectors that the transformations process. Each
-    // vector costs additions, loads and stores, of which the CPU does two per
+    // `vectors`: the number of vectors of inputs and results to transform. The
+    // costs are additions, loads and stores, of which the CPU does two per
     // cycle.
     const double vectors =
         Product({tiles, (size_.inputs + size_.outputs) / lanes_ + 1});
@@ -129,7 +133,7 @@ class Model {
     if (data > static_cast<double>(cpu_.l2_bytes)) block += data / kSharedBytes;
     const double rounds = std::ceil(static_cast<double>(blocks) / Workers());
     plan.cycles = rounds * block + filters / kMemoryBytes;
-    // Later blocks read the filters again from the shared cache.
+    // Each further block reads the filters again, from the shared cache.
     if (filters > static_cast<double>(cpu_.l2_bytes / 2))
       plan.cycles += (rounds - 1) * filters / kSharedBytes;
     return plan;
@@ -141,8 +145,9 @@ class Model {
   const bool is_parallel_;
 };
 
-// Returns the size of a sum of products for points of (image, row, column,
-// output) that may be a convolution; the primitive decides if it is one.
+// Returns the size of a stage that may be a convolution, with the spatial axes
+// image, row, column and output. Only the primitive winograd decides if it is
+// one.
 std::optional<Size> SizeOf(const StageShape& shape) {
   if (shape.spatial_count() != 4 || shape.axis_count() != 7)
     return std::nullopt;
@@ -154,8 +159,8 @@ std::optional<Size> SizeOf(const StageShape& shape) {
   size.rows = *rows;
   size.columns = *columns;
   size.outputs = *outputs;
-  // The sum has three axes: two axes of the window, and one axis of the input
-  // channels.
+  // The sum must have three axes: the two of the window, and that of the input
+  // channels, which must be the longest.
   std::vector<int64_t> summed;
   for (int a = 4; a < 7; ++a) {
     const auto extent = shape.Extent(a);
@@ -183,8 +188,7 @@ class Writer {
     for (const std::optional<LoopRef>& axis : root.axes) axes_.push_back(*axis);
   }
 
-  // Applies the primitives of the plan. Returns false if some primitive is
-  // refused.
+  // Writes the steps of the plan. Returns false if some primitive is refused.
   bool Write(bool is_parallel) {
     if (!writer_.Try(Winograd{.convolution = conv_,
                               .outputs = plan_.outputs,
@@ -201,8 +205,8 @@ class Writer {
   }
 
  private:
-  // Packs the filter with as many contiguous results as a tile of the product
-  // has, and computes it panel by panel.
+  // Packs the transformed filter so that the `width` results of a tile are
+  // contiguous, and computes it in parts of that width.
   void WriteFilter() {
     using enum LayoutDim::Part;
     const int64_t width = plan_.tile.vectors * lanes_;
@@ -233,8 +237,9 @@ class Writer {
     writer_.Do(Vectorize{o_lane});
   }
 
-  // Schedules, tile by tile, the stages after the convolution and the
-  // convolution's own last step. Returns false if one of them lacks an axis.
+  // Schedules the stages after the convolution, and its last step, which
+  // transforms the products back: all are computed tile by tile. Returns false
+  // if one of them lacks an axis.
   bool WriteRoot(bool is_parallel) {
     const LoopRef &n = axes_[0], &h = axes_[1], &w = axes_[2], &o = axes_[3];
     const auto [h_tile, h_row] =
@@ -301,8 +306,8 @@ class Writer {
     writer_.Do(Vectorize{o_lane});
   }
 
-  // Schedules the input's tiles, and copies of the input with padding and
-  // channels last.
+  // Schedules the stage that transforms the input's tiles, and adds copies of
+  // the input: padded, and with channels last.
   void WriteTiles() {
     BufferRef input;
     size_t channels = 0, rank = 0;
@@ -338,7 +343,8 @@ class Writer {
     writer_.Do(Unroll{x});
     writer_.Do(Unroll{y});
     writer_.Do(Vectorize{c_lane});
-    // If an earlier primitive was refused, the copies may not exist.
+    // After a refused primitive the copies may not exist, and the whole
+    // schedule is discarded.
     if (!writer_.status().ok()) return;
     for (size_t copy = copies.size(); copy-- > 0;) {
       ScheduleLanes(cpu_, copies[copy], {}, writer_);
@@ -357,7 +363,8 @@ class Writer {
   const StageRef filter_{conv_.name + ".filter"};
   const StageRef tiles_{conv_.name + ".tiles"};
   const StageRef products_{conv_.name + ".products"};
-  const LoopRef tasks_{group_.root, "tasks"};  // blocks of rows of tiles
+  const LoopRef tasks_{group_.root, "tasks"};  // the loop over tasks; each task
+                                               // is a block of rows of tiles
   ScheduleWriter& writer_;
 };
 
@@ -369,8 +376,8 @@ bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
   const StageShape shape(writer.computation(), number);
   const std::optional<Size> size = SizeOf(shape);
   if (!size || cpu.Lanes(DType::kF32) < 4) return false;
-  // Declines convolutions in which the results' channels or the input's
-  // channels do not fill a vector.
+  // Declines convolutions with fewer input or output channels than a vector has
+  // lanes.
   if (size->outputs < cpu.Lanes(DType::kF32) ||
       size->inputs < cpu.Lanes(DType::kF32)) {
     return false;

@@ -42,10 +42,10 @@ struct Shape {
   int64_t images = 1, rows = 8, columns = 8, inputs = 4, outputs = 4;
   int64_t taps = 3, padding = 1;
   bool channels_first = false;
-  // True if the stage after the convolution stores results channels first, and
-  // reads image 0 of one image.
+  // True if the stage after the convolution stores its results channels first.
+  // If there is one image, that stage reads it by the constant index 0.
   bool results_channels_first = false;
-  // Extents of the convolution's input.
+  // height and width of the convolution's input
   int64_t height() const { return rows + taps - 1 - 2 * padding; }
   int64_t width() const { return columns + taps - 1 - 2 * padding; }
 };
@@ -79,8 +79,8 @@ std::string Convolution(const Shape& s) {
          "], -1000000.0)\n}\n";
 }
 
-// Returns the largest error of a result, relative to the sum of absolute
-// products.
+// Returns the largest error of the schedule's results, relative to the sum of
+// the absolute values of a result's products.
 double LargestError(const Shape& s, const Schedule& schedule) {
   auto nest = Lower(schedule);
   EXPECT_TRUE(nest.ok()) << nest.status().ToString();
@@ -139,8 +139,9 @@ TEST(Winograd, Matrices) {
   EXPECT_EQ(f.input[5], (std::vector<double>{0, 4, 0, -5, 0, 1}));
   EXPECT_EQ(f.output[3], (std::vector<double>{0, 1, -1, 8, -8, 1}));
   EXPECT_EQ(f.filter[0], (std::vector<double>{0.25, 0, 0}));
-  // Computes convolutions of integers by tiles of every size. They are exact
-  // except for the rounding of the quotients in the filter's matrix.
+  // Computes convolutions of integers in one dim by tiles of every size.
+  // Results are exact except for the rounding of quotients in the filter's
+  // matrix.
   for (int taps = 2; taps < kLargestWinogradTile; ++taps) {
     for (int outputs = 1; outputs + taps - 1 <= kLargestWinogradTile;
          ++outputs) {
@@ -163,7 +164,7 @@ TEST(Winograd, Matrices) {
   }
 }
 
-// Checks the error bounds of winograd_matrices.h.
+// The largest errors must not exceed those that winograd_matrices.h states.
 TEST(Winograd, Errors) {
   const Shape shape{.rows = 12, .columns = 12, .inputs = 64, .outputs = 8};
   const Schedule direct = ScheduleOf(Convolution(shape));
@@ -262,13 +263,13 @@ TEST(Winograd, WhereTheModelSaysSo) {
   const Shape large{.rows = 56, .columns = 56, .inputs = 64, .outputs = 64};
   EXPECT_THAT(text_of(large, false), HasSubstr("winograd %conv 4"));
   EXPECT_THAT(text_of(large, true), Not(HasSubstr("winograd")));
-  // If a convolution has few channels, the transformations would take longer
-  // than the multiplications that they save.
+  // A convolution with few channels stays direct: the transformations would
+  // take longer than the multiplications that they save.
   const Shape narrow{.rows = 56, .columns = 56, .inputs = 3, .outputs = 64};
   EXPECT_THAT(text_of(narrow, false), Not(HasSubstr("winograd")));
 }
 
-// The cases are: several blocks, tiles that are cut off, lanes that are masked,
+// The cases have several blocks, tiles that are cut off, lanes that are masked,
 // and channels that must be moved last.
 TEST(Winograd, DefaultSchedulesCompute) {
   constexpr const char* kWide = "x86_64-linux+avx2+fma+avx512f";

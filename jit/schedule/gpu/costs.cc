@@ -6,23 +6,24 @@
 namespace ember::schedule {
 namespace {
 
-// Multiply-adds of one processor per clock, without matrix instructions. This
-// holds for all CUDA architectures since 8.6, including 9.0; 8.0 has half of
-// it.
+// Number of multiply-adds that one processor does per clock without matrix
+// instructions. This holds for all CUDA architectures since 8.6, including 9.0;
+// 8.0 has half of it.
 constexpr double kMultiplyAddsOfClock = 128;
-// Bytes that a processor moves per clock while all processors move data: for
-// data that fits the device's last cache, and for larger data.
+// Number of bytes that a processor moves per clock while all processors move
+// data. kBytesOfClock: for data that fits the device's last cache
+// (kCacheBytes). kBytesOfMemory: for larger data.
 constexpr double kBytesOfClock = 20;
 constexpr double kBytesOfMemory = 10;
 constexpr double kCacheBytes = 32 << 20;
-// Delays in units of a load's latency: from the last workgroup of a phase until
-// those of the next one begin, and from the start of a workgroup until it has
-// its first slices.
+// Delays, in units of a load's latency. kLoadsOfPhase: from the last workgroup
+// of a phase until those of the next phase begin. kLoadsOfTile: from the begin
+// of a workgroup until its first slices are loaded.
 constexpr double kLoadsOfPhase = 3;
 constexpr double kLoadsOfTile = 1;
 constexpr double kMaxResident = 32;
-// Assumed number of invocations per processor, if the number of processors is
-// not known.
+// Number of invocations per processor from which the number of processors is
+// estimated if it is not known.
 constexpr double kInvocationsOfProcessor = 1024;
 
 double Processors(const jit::GpuModel& gpu) {
@@ -36,13 +37,13 @@ double MultiplyAddsOfLoad(const jit::GpuModel& gpu) {
 }
 
 // Returns how many workgroups run on a processor at once: as many as keep it
-// busy, or fewer if these do not fit.
+// busy, or, if these do not fit, as many as fit.
 double WorkgroupsThere(const TilesOnGpu& tiles) {
   return std::min(tiles.busy / tiles.invocations, tiles.resident);
 }
 
-// Returns a workgroup's work, increased if a processor has too few workgroups
-// to be busy.
+// Returns a workgroup's work in multiply-adds of a fully used processor. It is
+// more than `tiles.work` if a processor has too few workgroups to be busy.
 double SlowedWork(const TilesOnGpu& tiles) {
   return tiles.work * tiles.busy / tiles.invocations / WorkgroupsThere(tiles);
 }
@@ -58,8 +59,8 @@ double CostOfTiles(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
   }
   const double most = std::ceil(of_each);
   const double there = WorkgroupsThere(tiles);
-  // Workgroups that run on a processor at the same time load their first slices
-  // at the same time, so their waits count as one.
+  // Workgroups that run on a processor at once wait for their first slices at
+  // the same time, so one wait is counted for all of them.
   const double waves = std::ceil(most / std::max(there, 1.0));
   return processors * (SlowedWork(tiles) * std::max(most, there) +
                        waves * kLoadsOfTile * MultiplyAddsOfLoad(gpu));
@@ -74,8 +75,8 @@ double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
 
 double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
                     const TilesOnGpu* before) {
-  // A range usually continues in a second tile. Its workgroup then waits once
-  // more, until the first slices of that tile are loaded.
+  // A range usually ends in another tile than it begins in. Its workgroup waits
+  // once more there, for the first slices of that tile.
   return CostOfTiles(gpu, ranges) +
          (before != nullptr ? CostOfTiles(gpu, *before) : 0) +
          Processors(gpu) * kLoadsOfTile * MultiplyAddsOfLoad(gpu);
@@ -89,8 +90,9 @@ double WorkgroupsAtOnce(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
 double CostOfTilesBeside(const jit::GpuModel& gpu, const TilesOnGpu& tiles,
                          const TilesOnGpu& beside) {
   const double processors = Processors(gpu);
-  // When the first processor has no workgroup left to start, each other
-  // processor is, on average, half through one of the smaller workgroups.
+  // The work is not divided evenly at the end: when no workgroup is left to
+  // start, a processor is, on average, half through one of the smaller
+  // workgroups.
   const double shared = tiles.count * SlowedWork(tiles) +
                         (beside.count + processors / 2) * SlowedWork(beside);
   return std::max(CostOfTiles(gpu, tiles), shared) +
@@ -113,8 +115,9 @@ double BusyInvocations(const jit::GpuModel& gpu) {
 }
 
 double BusyWithMatrices(const jit::GpuModel& gpu) {
-  // A matrix instruction keeps a subgroup busy for long: two workgroups of 128
-  // invocations were enough for 4096 x 4096 x 4096 on an H200.
+  // A matrix instruction keeps a subgroup busy for long, so fewer invocations
+  // are enough. On an H200, two workgroups of 128 per processor were enough for
+  // 4096 x 4096 x 4096.
   return BusyInvocations(gpu) / (gpu.processors != 0 ? 4 : 1);
 }
 

@@ -13,8 +13,8 @@ Status ScheduleForDevice(std::string_view target,
                          const jit::ScheduleOptions& options,
                          Schedule& schedule) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
-  // An exact schedule has no float matrices, because the device chooses how it
-  // rounds their sums of products.
+  // If schedules must be exact, products of float matrices are not used,
+  // because the device chooses how their sums are rounded.
   if (options.is_exact) {
     std::erase_if(gpu.matrices, [](const loops::MatrixType& type) {
       return IsFloat(type.sum);

@@ -9,8 +9,8 @@
 namespace ember::schedule {
 namespace {
 
-// Returns the layout of the factor's copy: the bytes of a word are the last
-// dim.
+// Returns the layout of the factor's copy. The last dim has the bytes of a
+// word.
 std::vector<LayoutDim> LayoutOf(const DotPlan::Factor& factor,
                                 const DotPlan& plan, bool is_b) {
   using enum LayoutDim::Part;
@@ -23,13 +23,13 @@ std::vector<LayoutDim> LayoutOf(const DotPlan::Factor& factor,
   return layout;
 }
 
-// Schedules the copy's words as tasks, with one word per invocation.
+// Makes tasks of the copy's words, in which each invocation copies one word.
 void ScheduleWords(const jit::GpuModel& gpu, const StageRef& copy,
                    ScheduleWriter& writer) {
   const std::vector<LoopRef> loops = writer.LoopsOf(copy);
   const LoopRef words = writer.FuseLoops(copy, 0, loops.size() - 1, "words");
-  // The new loops are not named after the loop over words, because that may be
-  // a loop of the copy by itself, with its own name.
+  // The split's loops are named here, because `words` may be an original loop
+  // of the copy, with any name.
   const LoopRef task{copy, "words_task"}, item{copy, "words_item"};
   writer.Do(Split{.loop = words,
                   .factor = gpu.workgroup_size,

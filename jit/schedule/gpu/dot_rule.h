@@ -1,5 +1,6 @@
 // Products of bytes on GPUs as dot loops (tensorize): four neighbours along the
-// sum are a word, which is loaded, kept in shared memory and multiplied as one.
+// sum are a word, which is loaded, copied to shared memory and multiplied as a
+// whole.
 //
 //   %y[i, j] = sum(k < 64) i32(%a[i, k]) * i32(%b[k, j])     u8 by i8, v = j
 //
@@ -26,10 +27,13 @@
 namespace ember::schedule {
 
 struct GpuDots {
-  int64_t count = 4;  // number of bytes of a word
-  int axis = 0;       // number of the stage's axis of the sum
-  LoopRef steps;      // the loop over the words of the sum's axis
-  LoopRef dot;        // the loop over a word's bytes, to be tensorized
+  int64_t count = 4;  // number of bytes of a word, which one instruction
+                      // multiplies
+  int axis = 0;       // number of the stage's axis over which the sum runs
+  LoopRef steps;      // the loop over the words of that axis, the steps of the
+                      // sum
+  LoopRef dot;        // the loop over the bytes of a word, which is to be
+                      // tensorized
 };
 
 // Brings both factors into the layout that the top of this file describes, each
@@ -42,8 +46,8 @@ std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
                                         std::set<StageRef>& done,
                                         ScheduleWriter& writer);
 
-// Returns how the words that a load reads move with an axis: the stride,
-// counted in words.
+// Returns the stride with which the words that the load reads move along an
+// axis.
 Stride StrideOfWords(const Computation& c, const StageShape& shape, NodeId load,
                      int axis, const GpuDots& dots);
 

@@ -31,7 +31,7 @@ using ::testing::Not;
 
 constexpr std::string_view kPlain =
     "vulkan1.3+subgroup32+shared49152+invocations1024";
-// The features of a Vulkan target with the matrix types of NVIDIA's devices.
+// A Vulkan target with the types of matrices that NVIDIA's devices have.
 constexpr std::string_view kMatrices =
     "vulkan1.3+subgroup32+shared49152+invocations1024+"
     "matrix16x16x16:f16:f16:f32+matrix16x8x16:f16:f16:f32+"
@@ -42,8 +42,8 @@ struct Made {
   std::string nest;
 };
 
-// Makes the default schedule of the dispatch on the GPU, and its nest.
-// constant: name of an input that never changes.
+// Makes the default schedule of the dispatch on the GPU, and lowers it to a
+// nest. constant: name of an input that is a constant of the module.
 Made MakeOn(const jit::GpuModel& gpu, std::string_view text,
             std::string_view constant = "") {
   Made made;
@@ -66,13 +66,14 @@ Made MakeOn(const jit::GpuModel& gpu, std::string_view text,
   return made;
 }
 
-// busy: number of invocations that keep the device busy. It is small, so that
-// dispatches which tests can evaluate have several subgroups.
+// Returns the model of a target. busy: number of invocations that keep the
+// device busy. It is small, so that dispatches which are small enough for the
+// evaluator already have several subgroups.
 jit::GpuModel ModelOf(std::string_view target, int64_t busy) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
   gpu.busy_invocations = busy;
-  // A CPU's device has small subgroups, which are lanes of its vectors. The
-  // model must not take this device for a CPU.
+  // On a device that is a CPU, subgroups are small, because they are the lanes
+  // of its vectors. The target may look like one, but the tests need a GPU.
   gpu.is_cpu_like = false;
   return gpu;
 }
@@ -125,7 +126,8 @@ TEST(GpuMatrices, AreStoredWhereResultsLie) {
   EXPECT_THAT(made.nest, Not(HasSubstr("task %y")));
 }
 
-// The second factor is transposed: its rows run along the sum.
+// Both factors are stored transposed: the sum runs over the rows of %a and over
+// the columns of %b.
 TEST(GpuMatrices, OfTransposedFactors) {
   EXPECT_THAT(Check(R"(
     dispatch @transposed(%a: f16[64, 32], %b: f16[32, 64]) -> (%y: f32[32, 32]) {
@@ -135,9 +137,9 @@ TEST(GpuMatrices, OfTransposedFactors) {
               HasSubstr("multiply_matrices"));
 }
 
-// The matrices do not fill the results' sizes, results have another type, or
-// later stages use them. The matrices' results then go through memory of the
-// workgroup.
+// The matrices cannot be stored directly: sizes are no multiples of a matrix,
+// results have another type, and a stage follows. Matrices are then stored to
+// memory of the workgroup, and invocations compute the results from there.
 TEST(GpuMatrices, AreFinishedByInvocations) {
   Made made = Check(R"(
     dispatch @layer(%x: f16[37, 50], %w: f16[50, 41], %c: f16[41]) -> (%y: f16[37, 41]) {
@@ -148,8 +150,7 @@ TEST(GpuMatrices, AreFinishedByInvocations) {
   EXPECT_THAT(made.schedule, HasSubstr("pad %s k 16"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
   EXPECT_THAT(made.nest, HasSubstr("task %s: f32["));
-  // The product is itself the result, but its sizes are not multiples of a
-  // matrix.
+  // No stage follows the product, but the sizes are no multiples of a matrix.
   made = Check(Product("40", "24", "64"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.matrices"));
 }
@@ -171,7 +172,7 @@ TEST(GpuMatrices, OfBytes) {
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y"));
   EXPECT_THAT(made.nest, HasSubstr("matrix k_rest_matrix < 32"));
-  // The device has no matrices of u8.
+  // The target has no matrices of u8 by u8, so the product has none.
   EXPECT_THAT(Check(R"(
     dispatch @bytes(%x: u8[48, 96], %w: u8[96, 32]) -> (%y: i32[48, 32]) {
       %y[i, j] = sum(k < 96) i32(%x[i, k]) * i32(%w[k, j])
@@ -180,9 +181,9 @@ TEST(GpuMatrices, OfBytes) {
               Not(HasSubstr("multiply_matrices")));
 }
 
-// The device has two types that are each other's mirror. The rule chooses the
-// one whose columns run along the results in memory, so that a lane's
-// neighbours are stored together.
+// The device has u8 by i8 and i8 by u8 matrices, which are mirrored. The rule
+// chooses the type whose columns are contiguous in the results' memory, so that
+// lanes store neighbours.
 TEST(GpuMatrices, HaveColumnsAlongResults) {
   constexpr std::string_view kBoth =
       "vulkan1.3+subgroup32+shared49152+invocations1024+"
@@ -200,9 +201,9 @@ TEST(GpuMatrices, HaveColumnsAlongResults) {
   }
 }
 
-// CUDA's instructions do not transpose bytes, so constants of bytes with the
-// other layout are packed once. Constants of 16 bits, or for other devices,
-// stay as they are.
+// CUDA's instructions do not transpose matrices of bytes. So a constant of
+// bytes is packed once if its steps of the sum are not contiguous. Constants of
+// 16 bits are read as they are, and so are all constants on other devices.
 TEST(GpuMatrices, ConstantsArePackedForCuda) {
   constexpr std::string_view kCuda =
       "sm_80+subgroup32+shared166912+invocations1024";
@@ -225,7 +226,8 @@ TEST(GpuMatrices, ConstantsArePackedForCuda) {
     EXPECT_THAT(other.schedule, HasSubstr("multiply_matrices %y"));
     EXPECT_THAT(other.schedule, Not(HasSubstr("pack %y")));
   }
-  // Each position in a convolution's window has its own matrix of weights.
+  // In a convolution each position in the window has its own matrix of weights,
+  // which is packed.
   EXPECT_THAT(Check(R"(
     dispatch @conv(%x: u8[1, 6, 18, 32], %w: i8[3, 3, 32, 16]) -> (%y: i32[1, 4, 16, 16]) {
       %y[n, h, v, o] = sum(r < 3, q < 3, c < 32) i32(%x[n, h + r, v + q, c]) * i32(%w[r, q, c, o])
@@ -235,7 +237,8 @@ TEST(GpuMatrices, ConstantsArePackedForCuda) {
               HasSubstr("pack %y %w 0 1 3 2 -> w.packed"));
 }
 
-// Pixels of a line are rows, and lines are divided among subgroups.
+// In a convolution, the pixels of a line are the rows of a tile, and each
+// subgroup has other lines.
 TEST(GpuMatrices, OfConvolutions) {
   const Made made = Check(R"(
     dispatch @conv(%x: f16[1, 6, 18, 16], %w: f16[3, 3, 16, 16], %c: f16[16]) -> (%y: f16[1, 4, 16, 16]) {
@@ -246,8 +249,8 @@ TEST(GpuMatrices, OfConvolutions) {
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %s"));
 }
 
-// Covers sizes that matrices fill and sizes that they do not, factors of both
-// layouts, and products with and without stages after them.
+// Products of sizes that matrices fill and sizes that they do not, with factors
+// of either layout, and with and without stages after them.
 TEST(GpuMatrices, OfAnySizes) {
   constexpr std::string_view kSmall =
       "vulkan1.3+subgroup4+shared8192+invocations64+"
@@ -295,8 +298,8 @@ TEST(GpuMatrices, OfAnySizes) {
   }
 }
 
-// Returns a device of eight processors on which a further phase costs only the
-// data that it moves.
+// Returns a device of eight processors on which a second phase costs nothing
+// but the data that it moves, so that even short sums are split.
 jit::GpuModel EightProcessors(std::string_view target) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
   gpu.processors = 8;
@@ -305,9 +308,9 @@ jit::GpuModel EightProcessors(std::string_view target) {
   return gpu;
 }
 
-// A long sum has few results: its parts are products of matrices, whose slices
-// are copied by whole vectors like those of other products. The phase that adds
-// the parts up finishes four results at once.
+// The product has few results and long sums, so the sums are split. The parts
+// are computed as matrices, with slices that are copied by vectors. A second
+// phase adds the parts up, four results per invocation.
 TEST(GpuMatrices, PartsOfLongSums) {
   const jit::GpuModel gpu =
       EightProcessors("sm_80+subgroup32+shared166912+invocations1024");
@@ -323,33 +326,34 @@ TEST(GpuMatrices, PartsOfLongSums) {
   EXPECT_THAT(made.schedule, HasSubstr("double_buffer %w.slice async"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %s j"));
-  // The sum is itself the result: no stage follows it.
+  // No stage follows the sum, so the second phase only adds up the parts.
   made = CheckOn(gpu, Product("16", "32", "512"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y j_lane"));
-  // A batch of products of bytes, whose results fill neither vectors nor
-  // matrices.
+  // A batch of products of bytes, whose results are multiples of neither
+  // vectors nor matrices.
   made = CheckOn(gpu, R"(
     dispatch @batch(%a: u8[2, 15, 512], %b: i8[2, 30, 512]) -> (%y: i32[2, 15, 30]) {
       %y[n, i, j] = sum(k < 512) i32(%a[n, i, k]) * i32(%b[n, j, k])
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
-  // The sums of a grouped convolution are divided by channels or by positions
-  // in the window.
+  // The sums of a grouped convolution are divided along the channels or along
+  // the window.
   made = CheckOn(gpu, R"(
     dispatch @conv(%x: f16[1, 3, 9, 2, 64], %w: f16[3, 2, 2, 64, 16]) -> (%y: f32[1, 2, 8, 2, 16]) {
       %y[n, h, v, g, o] = sum(r < 3, q < 2, c < 64)
           f32(pad(%x[n, h + r - 1, v + q, g, c], 0.0)) * f32(%w[r, q, g, c, o])
     })");
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
-  // If there are enough tiles, sums are not split.
+  // There are enough tiles for all processors, so sums are not split.
   made = CheckOn(gpu, Product("64", "128", "64"));
   EXPECT_THAT(made.schedule, Not(HasSubstr("rfactor")));
 }
 
-// 144 rows in tiles of 64 on two processors: the sums of the last 16 rows are
-// divided into ranges, so that both processors get some, in a phase that does
-// not depend on the first one.
+// 144 rows are three tiles of at most 64 rows on two processors. The last 16
+// rows are cut off, and their sums are divided into ranges, so that both
+// processors get a share. The phase of these ranges does not depend on that of
+// the whole tiles.
 TEST(GpuMatrices, RestsOfWavesAreInParts) {
   jit::GpuModel gpu =
       EightProcessors("sm_80+subgroup32+shared166912+invocations32");
@@ -369,8 +373,8 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
   EXPECT_THAT(made.schedule, HasSubstr("vectorize %y.rest j_lane"));
   made = MakeOn(gpu, Product("144", "16", "512"));
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 128 -> y.rest"));
-  // A stage that computes a factor row by row is cut as well, so that all of
-  // its computations run in invocations.
+  // The stage %f, which computes a factor row by row, is cut like the product.
+  // Both of its parts still run in invocations.
   made = CheckOn(gpu, R"(
     dispatch @scaled(%x: f16[144, 512], %r: f16[144], %w: f16[512, 16]) -> (%y: f32[144, 16]) {
       temp %f: f16[144, 512]
@@ -386,42 +390,45 @@ TEST(GpuMatrices, RestsOfWavesAreInParts) {
   EXPECT_THAT(made.schedule, Not(HasSubstr("cut")));
 }
 
-// The sum is divided into as many ranges of slices as workgroups run at once,
-// if there are fewer tiles than that, and if parts of equal length would be
-// more, or far fewer, than workgroups.
+// Sums are divided into ranges of slices, one per workgroup that runs at once
+// (stream-K), if there are fewer tiles than such workgroups, and equal parts
+// would make too many or far too few tasks.
 TEST(GpuMatrices, RangesOfLargeProducts) {
   const auto ampere = jit::GpuModel::Of(
       "sm_80+subgroup32+shared166912+invocations1024+processors108");
   const auto hopper = jit::GpuModel::Of(
       "sm_90a+subgroup32+shared232448+invocations1024+processors132+"
       "tensor_maps");
-  // 144 tiles of 64 slices on 216 workgroups: each workgroup computes both
-  // pieces of its range, one after the other. The next range begins where it
-  // ends.
+  // 144 tiles of 64 slices are divided among 216 workgroups. A range spans two
+  // tiles at most. Each workgroup computes the two pieces of its range one
+  // after the other, and the next range begins where this one ends.
   Made made = MakeOn(ampere, Product("1152", "2048", "4096"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 216 i/128 j/128 -> y.parts"));
   EXPECT_THAT(made.nest, HasSubstr("phase tasks < 216 {\n    for piece < 2 {"));
   EXPECT_THAT(made.nest, HasSubstr("for iterations < min(max("));
-  // 132 workgroups compute 72 tiles in two rounds of tasks; each tile has at
-  // most three parts.
+  // On this device each piece is a task of a persistent kernel: 132 workgroups
+  // compute the pieces of 72 tiles in two rounds. A tile has at most three
+  // pieces.
   made = MakeOn(hopper, Product("1152", "2048", "4096"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 132 i/128 j/256 -> y.parts"));
   EXPECT_THAT(made.schedule, HasSubstr("fuse %y.parts piece range -> tasks_1"));
   EXPECT_THAT(made.schedule, HasSubstr("double_buffer %a.slice async 4 late"));
   EXPECT_THAT(made.nest, HasSubstr("unroll k_part < 3 {"));
-  // A matrix accumulator may add up only a limited number of terms. With more
-  // terms per sum there are ranges for two rounds of tasks.
+  // One matrix accumulator may add up only a limited number of terms. These
+  // sums are longer, so there are twice as many ranges, which run in two
+  // rounds.
   made = MakeOn(hopper, Product("1152", "2048", "16384"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 264 i/128 j/256 -> y.parts"));
-  // The ranges run together with tiles that fill a wave.
+  // 1024 rows are tiles with whole sums that fill a wave. The remaining rows
+  // are cut off and divided into ranges, which run at the same time.
   made = MakeOn(hopper, Product("1280", "4096", "4096"));
   EXPECT_THAT(made.schedule, HasSubstr("cut %y i 1024 -> y.rest"));
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y.rest k/64 132 i/128 j/256 -> y.rest.parts"));
-  // A batch of several products, whose sizes tiles do not fill.
+  // A batch of products whose sizes are no multiples of a tile.
   made = MakeOn(hopper, R"(
     dispatch @batch(%a: f16[4, 300, 16384], %b: f16[4, 500, 16384])
         -> (%y: f32[4, 300, 500]) {
@@ -430,11 +437,12 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   EXPECT_THAT(made.schedule,
               HasSubstr("stream %y k/64 132 i/128 j/256 -> y.parts"));
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
-  // 36 of 162 tiles are left after 126: three parts of each keep 108 of 132
-  // processors busy, and store less.
+  // 162 tiles are 126 and a remainder of 36. Three equal parts of each of these
+  // keep only 108 of 132 processors busy, but store less than 132 ranges would.
   made = MakeOn(hopper, Product("2304", "2304", "2304"));
   EXPECT_THAT(made.schedule, HasSubstr("rfactor %y.rest k/768"));
-  // Sums of a padded convolution are in parts of one length, not in ranges.
+  // The sums of a padded convolution cannot be divided into ranges, so they
+  // have parts of equal length.
   made = MakeOn(ampere, R"(
     dispatch @conv(%x: f16[1, 14, 14, 1024], %w: f16[3, 3, 1024, 1024])
         -> (%y: f32[1, 14, 14, 1024]) {
@@ -445,7 +453,8 @@ TEST(GpuMatrices, RangesOfLargeProducts) {
   EXPECT_THAT(made.schedule, HasSubstr("multiply_matrices %y.parts"));
 }
 
-// Sums are also split on Vulkan, and without matrices.
+// Long sums are also split on devices without asynchronous copies, and in
+// products without matrices.
 TEST(GpuMatrices, PartsWithoutAsynchronousCopies) {
   for (const std::string_view target : {kMatrices, kPlain}) {
     const Made made =
@@ -457,7 +466,8 @@ TEST(GpuMatrices, PartsWithoutAsynchronousCopies) {
   }
 }
 
-// Only long sums are worth another phase.
+// If a phase has a cost, a sum of 512 terms is not split, but one of 65536
+// terms is.
 TEST(GpuMatrices, PartsCostAPhase) {
   jit::GpuModel gpu = EightProcessors(kMatrices);
   const std::string product = Product("16", "32", "512");
@@ -468,11 +478,12 @@ TEST(GpuMatrices, PartsCostAPhase) {
               HasSubstr("rfactor"));
 }
 
-// Products for which the device has no matrices, or which are too small for
-// them, are scheduled as on other devices.
+// Products that matrices do not fit get the schedule that they have on a device
+// without matrices.
 TEST(GpuMatrices, LeaveOthersAsTheyAre) {
   const std::vector<std::string> rows = {
-      // Products whose sizes would leave matrices mostly empty.
+      // Products in which matrices would be mostly empty, because one size is
+      // small.
       Product("4", "64", "64"), Product("64", "3", "64"),
       Product("64", "64", "6"),
       // Products whose types have no matrices: factors of f32 and bf16, and f16
@@ -486,20 +497,22 @@ TEST(GpuMatrices, LeaveOthersAsTheyAre) {
       R"(dispatch @p(%a: f16[64, 64], %b: f16[64, 64]) -> (%y: f16[64, 64]) {
            %y[i, j] = sum(k < 64) %a[i, k] * %b[k, j]
          })",
-      // A row of the product is every second pixel of %x.
+      // Row i of the product reads rows i * 2 and i * 2 + 1 of %x, so the rows
+      // of a matrix are two rows of %x apart.
       R"(dispatch @p(%x: f16[66, 64], %w: f16[2, 64, 32]) -> (%y: f32[32, 32]) {
            %y[i, j] = sum(r < 2, k < 64) f32(%x[i * 2 + r, k]) * f32(%w[r, k, j])
          })"};
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
     EXPECT_EQ(Make(rows[i]).schedule, Make(rows[i], kPlain).schedule);
   }
-  // The rows of a matrix may also be two pixels apart.
+  // The last product is an exception: matrices can be loaded from rows that are
+  // two rows apart.
   EXPECT_THAT(Check(rows.back()).schedule, HasSubstr("multiply_matrices"));
 }
 
-// Checks, for large products on a device like GPUs, the buffers in memory of
-// workgroups, and the elements that a subgroup loads from there per
-// multiply-add.
+// Checks the layouts that large products get on a device like a GPU: the
+// buffers in memory of the workgroup, and the accumulators. These determine how
+// many elements a subgroup loads per multiply-add.
 TEST(GpuMatrices, FiguresOfLargeProducts) {
   const struct {
     const char* size;
@@ -513,7 +526,8 @@ TEST(GpuMatrices, FiguresOfLargeProducts) {
       {"512", "task %a.slice: f16[2, 32, 72]", "task %b.slice: f16[2, 64, 72]",
        "register %y.part.5: f32[8, 16, 16]"},
       // The slices take 28 KiB. A subgroup loads 64 elements per step of the
-      // sum, for 1024 multiply-adds.
+      // sum, for 1024 multiply-adds: half as many per multiply-add as in the
+      // smaller product.
       {"2048", "task %a.slice: f16[2, 64, 40]",
        "task %b.slice: f16[2, 32, 136]",
        "register %y.part.5: f32[8, 2, 2, 16, 16]"}};

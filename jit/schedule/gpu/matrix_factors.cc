@@ -9,11 +9,11 @@ namespace {
 
 // Number of bytes that an invocation copies at once.
 constexpr int64_t kCopiedBytes = 16;
-// Bytes of a word of a memory bank, and number of banks from which the lanes of
-// a matrix row read.
+// Bytes of one bank of the workgroup's memory, and number of banks from which a
+// row of a matrix is loaded at once.
 constexpr int64_t kBankBytes = 4;
 constexpr int64_t kBanksOfRow = 8;
-// Number of slots of a factor that is copied one iteration ahead.
+// Number of ring slots of a factor that is copied exactly one iteration ahead.
 constexpr int64_t kSlotsOneAhead = 2;
 
 int64_t SizeInSlice(const MatrixPlan& plan, size_t axis) {
@@ -21,15 +21,17 @@ int64_t SizeInSlice(const MatrixPlan& plan, size_t axis) {
 }
 
 // Returns the number of neighbouring elements of a load that an invocation
-// copies at once: a vector if whole vectors fill each slice, otherwise 1.
+// copies at once: those of a vector if slices consist of whole aligned vectors,
+// otherwise 1.
 int64_t LanesOfCopy(const MatrixPlan& plan, const Computation& c,
                     const ComputationStage& stage, NodeId load,
                     const std::optional<RowOfLoad>& row) {
   if (!row) return 1;
   const auto extent = c.pool.IntegerConstant(stage.axes[row->axis].extent);
   const int64_t lanes = kCopiedBytes / DTypeByteSize(c.pool[load].type);
-  // Either all lanes of a vector are padded or none, so no element of the copy
-  // may be outside of the buffer's last dim.
+  // Copying by vectors requires that no element of the slice is outside of the
+  // buffer's last dim, because then either all lanes of a vector are padding or
+  // none.
   const int64_t size = SizeInSlice(plan, row->axis);
   const bool is_whole = row->is_inside && extent && *extent % size == 0 &&
                         size % lanes == 0 && row->start % lanes == 0;
@@ -50,8 +52,9 @@ MatrixFactor FactorOfLoad(const MatrixPlan& plan, const Computation& c,
       .is_of_columns = tensor::DependsOn(
           c.pool, load, stage.axes[static_cast<size_t>(plan.columns)].variable),
       .lies_along_steps = row && row->axis == static_cast<size_t>(plan.steps)};
-  // If the product reads panels of rows, a panel contains the rows of
-  // consecutive lines, so the copy has its dims in the order lines, rows.
+  // If the rows' factor is read from panels and a tile has several lines, a
+  // panel contains rows of consecutive lines. So the dims of the copy are
+  // lines, then rows.
   if (plan.has_row_panels && plan.line_tile > 1 && !factor.is_of_columns &&
       factor.lies_along_steps) {
     factor.dims = DimsByLines(c, stage, load, plan.lines, plan.rows);
@@ -59,13 +62,14 @@ MatrixFactor FactorOfLoad(const MatrixPlan& plan, const Computation& c,
   return factor;
 }
 
-// Returns the padding of a slice's rows in elements. If rows are an even number
-// of 16 bytes long, they begin in few of the banks from which a subgroup reads
-// a matrix at once. Panels need no padding.
+// Returns the padding of a slice's rows, in elements, with which the rows of a
+// matrix begin in different banks. Without it they would share banks if rows
+// are an even number of 16 bytes long. Panels need no padding.
 int64_t RowPadding(const MatrixPlan& plan, const MatrixFactor& factor) {
   if (plan.IsWide() && (factor.is_of_columns || plan.has_row_panels)) return 0;
-  // Matrices of 4 bytes with the other layout: four lanes read a row, and eight
-  // a column, so neighbouring rows must be 8 banks apart.
+  // Matrices of 4-byte elements whose sum runs down the columns: four lanes
+  // load from a row and eight from a column, so neighbouring rows must begin 8
+  // banks apart.
   const int64_t bytes = DTypeByteSize(factor.type);
   if (bytes == kBankBytes && !factor.lies_along_steps) {
     const bool is_whole = factor.row_bytes % (kBanksOfRow * bytes) == 0;
@@ -107,8 +111,8 @@ std::vector<SliceCopy> CopyFactors(const MatrixPlan& plan,
     }
     writer.Do(
         ComputeAt{.producer = copy, .loop = factor.around.value_or(slices)});
-    // If an error occurred, some load cannot be read from slices, and the
-    // caller tries another schedule.
+    // The writer has an error if a load cannot be read from slices. The caller
+    // then tries another schedule.
     if (!writer.status().ok()) return copies;
     const int64_t padding = RowPadding(plan, factor);
     if (padding != 0) writer.Do(PadRows{.stage = copy, .elements = padding});
@@ -118,13 +122,15 @@ std::vector<SliceCopy> CopyFactors(const MatrixPlan& plan,
     if (!plan.is_double && !is_ahead) continue;
     copies.push_back(
         {.stage = copy,
-         // A copy with one point has no loop to unroll.
+         // If the copy has one point, there is no loop to unroll, and the
+         // loop's name is empty.
          .rounds = rounds.value_or(LoopRef{copy, ""}),
          .by_registers = plan.by_registers,
          .slots = is_ahead ? kSlotsOneAhead : plan.slots,
-         // Copies of wide products start after the arithmetic (`late`), and
-         // then have two more iterations to end. With only one, all would wait
-         // for the copies.
+         // The copies of a wide product start after the iteration's arithmetic
+         // (`late`). With more than two slots they still have two iterations to
+         // complete. With two slots they would have one, and all warps would
+         // wait for them.
          .is_late = !is_ahead && plan.IsWide() && plan.slots > 2,
          .has_spare = !is_ahead && plan.GoesOn(),
          .is_constant = factor.is_constant,

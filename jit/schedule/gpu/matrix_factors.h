@@ -24,35 +24,36 @@
 
 namespace ember::schedule {
 
-// A factor of the product, whose slices are copied to memory of the workgroup.
+// A factor of a product, of which slices are copied to memory of the workgroup.
 struct MatrixFactor {
   BufferRef buffer;
   int64_t lanes = 1;
-  // True if all slices have the same size, which is known when compiling.
+  // true if all slices have the same size, which is known at compile time
   bool is_constant = false;
   DType type = DType::kF16;
-  int64_t row_bytes = 0;  // bytes of a slice's row; 0: not known
+  int64_t row_bytes = 0;  // number of bytes of a row of a slice; 0: not known
   bool is_of_columns = false;
   bool lies_along_steps = false;
-  // True if a stage with the buffer's name computes the factor for this product
-  // alone. The stage computes each slice just before the product reads it, so
-  // no copy of the slice is made.
+  // True if a stage that no other stage reads computes the factor. It stores
+  // each slice to the buffer just before the product reads it, so no copy of
+  // the slice is made.
   bool is_gathered = false;
-  std::vector<size_t> dims = {};  // order of the slice's dims (DimsByLines)
-  // The loop in which the slice is copied, if that is not the product's loop
-  // over slices.
+  std::vector<size_t> dims = {};  // order of the dims in the slice
+                                  // (DimsByLines); empty: unchanged
+  // The loop in each iteration of which a slice is copied; nullopt: the
+  // product's loop over slices.
   std::optional<LoopRef> around = std::nullopt;
 };
 
-// Returns the factors that the product reads after the steps applied so far.
+// Returns the factors that the product reads in the writer's current schedule.
 std::vector<MatrixFactor> FindMatrixFactors(const MatrixPlan& plan,
                                             const StageRef& product,
                                             const ScheduleWriter& writer);
 
-// Copies slices of the factors with `threads` invocations. slices: the
-// product's loop over slices. Returns the copies that may be loaded ahead
-// (LoadSlicesAhead). The writer has an error if some load cannot be read from
-// slices.
+// Adds copies of slices of the factors, made by `threads` invocations. slices:
+// the product's loop over slices. Returns the copies that may be loaded ahead
+// of their iteration (LoadSlicesAhead). If some load cannot be read from
+// slices, the writer has an error.
 std::vector<SliceCopy> CopyFactors(const MatrixPlan& plan,
                                    const std::vector<MatrixFactor>& factors,
                                    const LoopRef& slices, int64_t threads,

@@ -17,8 +17,8 @@ namespace {
 // Number of bytes that an invocation of the packing stage stores at once.
 constexpr int64_t kStoredBytes = 4;
 
-// Returns the only dim of the factor that depends on the variable; nullopt if
-// there are several, or if it is the last dim.
+// Returns the dim of the factor whose index depends on the variable. Returns
+// nullopt if several dims do, or if it is the last dim, which needs no packing.
 std::optional<size_t> DimToMove(const Computation& c, NodeId load,
                                 NodeId variable) {
   const tensor::Node& node = c.pool[load];
@@ -35,8 +35,10 @@ std::optional<size_t> DimToMove(const Computation& c, NodeId load,
 
 struct Packing {
   BufferRef buffer;
-  std::vector<LayoutDim> layout;  // the buffer's dims in the order of the copy
-  int64_t lanes = 1;  // number of neighbours that an invocation stores at once
+  std::vector<LayoutDim> layout;  // the buffer's dims, in the order that they
+                                  // have in the copy
+  int64_t lanes = 1;  // number of neighbouring elements that an invocation
+                      // stores at once
 };
 
 std::optional<Packing> PackingOf(const Computation& c, NodeId load,

@@ -18,9 +18,9 @@
 namespace ember::schedule {
 namespace {
 
-// True if the product's matrices may be stored directly to the results: whole
-// matrices fill the results, and a result is only the sum, without further
-// arithmetic.
+// True if matrices may be stored directly to the product's results: the results
+// have the type of sums and are multiples of whole matrices, and no arithmetic
+// follows the sum.
 bool MayStoreDirectly(const Computation& c, int number,
                       const MatrixPlan& plan) {
   const ComputationStage& stage = c.stages[static_cast<size_t>(number)];
@@ -52,7 +52,7 @@ ProductCost CostOfPlan(const MatrixPlan& plan) {
           .ranges = plan.ranges};
 }
 
-// Packs constant factors, if the product may be computed with matrices.
+// Packs the constant factors of a product that may be computed as matrices.
 void PackFactors(const jit::GpuModel& gpu, const StageRef& product,
                  std::set<StageRef>& done, Schedule& schedule) {
   ScheduleWriter writer(schedule);
@@ -106,16 +106,17 @@ std::optional<LoopRef> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
                                              ScheduleWriter& writer) {
   if (!MayBeMatrices(gpu, root, product, writer.computation()))
     return std::nullopt;
-  // Constant factors may have to be packed before their slices are copied, so
-  // they are packed in a copy of the schedule first.
+  // Constant factors must be packed before tiles are chosen. That happens in a
+  // copy of the schedule, so that nothing has changed if no tile fits.
   Schedule packed = writer.schedule();
   std::set<StageRef> packed_done = done;
   if (!gpu.transposes_matrices) PackFactors(gpu, product, packed_done, packed);
   const Computation& c = packed.computation();
   const int number = c.FindStage(product.name);
-  // Instructions of several subgroups (wide ones) have requirements that are
-  // known only after lowering, most of all if both factors are in panels. So a
-  // tile for them is tried first, and then a tile without them.
+  // Wide instructions, which several subgroups execute together, have
+  // requirements that only lowering checks, most of all if both factors are in
+  // panels. So a tile for wide instructions is tried first, and then a tile
+  // without them.
   jit::GpuModel narrow = gpu;
   std::erase_if(narrow.matrices, [](const loops::MatrixType& type) {
     return jit::WarpsOfMatrix(type) > 1;

@@ -33,23 +33,24 @@
 
 namespace ember::schedule {
 
-// Returns the cost of the tile that ScheduleMatricesOnGpu would try first, in
-// the model of costs.h; nullopt if ScheduleMatricesOnGpu does not apply.
+// Returns the cost of the tile that ScheduleMatricesOnGpu tries first, in the
+// model of costs.h; nullopt if that function does not apply to the product.
 std::optional<ProductCost> CostOfMatricesOnGpu(const jit::GpuModel& gpu,
                                                const StageRef& root,
                                                const StageRef& product,
                                                const std::set<StageRef>& done,
                                                const Schedule& schedule);
 
-// Returns the cost of the best tile for ranges of the sum's slices (the
-// primitive stream); nullopt if no tile of matrices fits the product.
+// Returns the cost of the best tile for dividing the product's sums into ranges
+// (stream-K, the primitive stream); nullopt if no tile of matrices fits.
 std::optional<ProductCost> TileOfRangesOnGpu(const jit::GpuModel& gpu,
                                              const StageRef& product,
                                              const Schedule& schedule);
 
-// Schedules the product, which is `root` or computed point by point for it.
-// Returns, like ScheduleProductOnGpu, the innermost loop of the root, in which
-// a point of it is computed; nullopt if the rule does not apply.
+// Schedules the product, whose results the root reads point by point if it is
+// not the root itself. Returns, like ScheduleProductOnGpu, the innermost loop
+// of the root, in whose body one point is computed; nullopt if the rule does
+// not apply.
 std::optional<LoopRef> ScheduleMatricesOnGpu(const jit::GpuModel& gpu,
                                              const StageRef& root,
                                              const StageRef& product,

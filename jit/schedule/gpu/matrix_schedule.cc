@@ -13,8 +13,8 @@
 namespace ember::schedule {
 namespace {
 
-// Largest number of matrix products in the unrolled code of an iteration,
-// counted with the unrolled steps of the sum.
+// Largest number of matrix products in the unrolled body of the loop over
+// slices, in all steps of the sum together.
 constexpr int64_t kMaxWrittenOut = 128;
 
 using Loops = std::vector<LoopRef>;
@@ -23,11 +23,11 @@ void Append(Loops& loops, const Loops& more) {
   loops.insert(loops.end(), more.begin(), more.end());
 }
 
-// The loops of a product's results, divided into tiles.
+// The loops over the results of a product that is computed in tiles.
 struct TileLoops {
-  Loops tiles;  // the loops over the tiles
-  // For each axis of the results, the loop over the axis' part of a tile. It is
-  // the axis itself, if the axis is not divided.
+  Loops tiles;  // the loops over tiles
+  // For each axis of the results: the loop over its part in a tile. If the axis
+  // is not divided into tiles, the loop over the whole axis.
   Loops within;
 };
 
@@ -37,7 +37,8 @@ class MatrixScheduler {
                   ScheduleWriter& writer)
       : gpu_(gpu), plan_(plan), writer_(writer) {}
 
-  // Stores the product's matrices directly to its results.
+  // Schedules the product so that its matrices are stored directly to its
+  // results.
   std::optional<LoopRef> StoreDirectly(const StageRef& product) {
     if (!Pad(product)) return std::nullopt;
     factors_ = FindMatrixFactors(plan_, product, writer_);
@@ -53,8 +54,8 @@ class MatrixScheduler {
     return tasks;
   }
 
-  // Stores the product's matrices to memory of the workgroup, from which the
-  // root reads them.
+  // Schedules the product so that its matrices are stored to memory of the
+  // workgroup, and the root, which reads them from there.
   std::optional<LoopRef> StoreForRoot(const StageRef& root, StageRef product,
                                       std::set<StageRef>& done) {
     if (!Pad(product)) return std::nullopt;
@@ -77,8 +78,8 @@ class MatrixScheduler {
         writer_.FuseLoops(root, 1, loops.points.size(), "points");
     const auto [round, item] =
         writer_.Split(points, Threads(), "_round", "_item");
-    // An invocation finishes all its points before the next barrier, and loads
-    // values that these points share only once.
+    // An invocation computes all its points before the next barrier. Values
+    // that do not depend on the point are loaded once for all of them.
     order = {tasks, item, round};
     if (loops.lane) order.push_back(*loops.lane);
     writer_.Reorder(order);
@@ -87,20 +88,21 @@ class MatrixScheduler {
     if (loops.lane) writer_.Do(Vectorize{*loops.lane});
     const std::set<StageRef> joined = JoinPoints(
         gpu_, root, point, writer_.NumberOf(product) + 1, done, writer_);
-    // If attaching a stage is refused, neighbouring results are computed one
-    // after the other instead of as vectors.
+    // If a stage cannot be attached to the loop over lanes, neighbouring
+    // results are not computed as a vector but one after the other.
     if (loops.lane) VectorizeJoined(root, joined, writer_);
     if (!writer_.Try(ComputeAt{.producer = product, .loop = tasks}))
       return std::nullopt;
-    // The product covers the whole tile; its other axes have one point.
+    // Along rows and columns the product covers a whole tile; its other axes
+    // have one point in a tile.
     ScheduleTile(product,
                  {.tiles = OtherAxesOf(product), .within = AxesOf(product)});
     done.insert(product);
     return point;
   }
 
-  // Computes the product for a tile of rows. Returns false if some primitive is
-  // refused.
+  // Schedules a product that is computed for a tile of rows. Returns false if
+  // some primitive is refused.
   bool StoreRows(const StageRef& product, const RowFactors& known) {
     if (!Pad(product)) return false;
     copying_subgroups_ = known.subgroups;
@@ -123,7 +125,8 @@ class MatrixScheduler {
     return std::max(plan_.Subgroups(), copying_subgroups_) * gpu_.subgroup_size;
   }
 
-  // Divides an axis of the results into tiles.
+  // Splits the loop over an axis of the results into a loop over tiles and a
+  // loop within a tile.
   void Divide(size_t axis, TileLoops& loops) {
     LoopRef& within = loops.within[axis];
     const auto [tile, rest] =
@@ -132,9 +135,9 @@ class MatrixScheduler {
     within = rest;
   }
 
-  // The root's loops over tiles and over the points of a tile. lane: the loop
-  // over the neighbours that an invocation finishes at once, if there are
-  // several.
+  // The root's loops over tiles (`tiles`), and over the points of a tile
+  // (`points`). lane: the loop over the neighbouring points that an invocation
+  // computes as a vector; nullopt if there are none.
   struct RootLoops {
     Loops tiles, points;
     std::optional<LoopRef> lane;
@@ -160,9 +163,9 @@ class MatrixScheduler {
     return loops;
   }
 
-  // Unrolls several of the iterations in which a workgroup finishes the points
-  // of its tile, if that number divides them, so that loads of one overlap with
-  // the arithmetic of others. Returns the innermost loop.
+  // Unrolls four iterations of the loop in which an invocation computes its
+  // points of the tile, if four divides their number. Loads of one iteration
+  // then overlap with the arithmetic of others. Returns the innermost loop.
   LoopRef UnrollIterations(const LoopRef& loop, int64_t points) {
     constexpr int64_t kTogether = 4;
     if (points % (Threads() * kTogether) != 0) return loop;
@@ -198,8 +201,8 @@ class MatrixScheduler {
                                     .factor = plan_.type.depth});
   }
 
-  // Returns the number of neighbouring results that an invocation finishes at
-  // once: a vector if possible, otherwise 1.
+  // Returns the number of neighbouring results of the root that an invocation
+  // computes at once: 4, if all stages allow vectors, otherwise 1.
   int64_t LanesOfRoot(const StageRef& root, const StageRef& product) const {
     constexpr int64_t kLanes = 4;
     const Computation& c = writer_.computation();
@@ -207,8 +210,8 @@ class MatrixScheduler {
     const auto extent = shape.Extent(plan_.columns);
     const bool is_whole = extent && *extent % plan_.ColumnsOfTile() == 0 &&
                           plan_.ColumnsOfTile() % kLanes == 0;
-    // The stages between the product and the root, which may be computed at the
-    // root's point.
+    // The stages between the product and the root, which may be computed for a
+    // point of the root.
     std::set<StageRef> between;
     for (int i = writer_.NumberOf(product) + 1; i < writer_.NumberOf(root); ++i)
       between.insert({c.stages[static_cast<size_t>(i)].name});
@@ -219,19 +222,19 @@ class MatrixScheduler {
                                                                       : 1;
   }
 
-  // Schedules the product's loops inside a tile. Returns the loop over the
-  // tiles.
+  // Schedules the loops of the product for a tile of results. Returns the loop
+  // over tiles.
   LoopRef ScheduleTile(const StageRef& product, const TileLoops& loops) {
     const ComputationStage& stage = writer_.StageAt(product);
     Loops tiles = loops.tiles;
     // If the stage has an `end`, its results are the pieces of stream-K
     // (jit/schedule/primitives/stream.cc): a range of slices has a piece in
-    // each tile of results that it touches. One workgroup is to compute all
-    // pieces of a range. For a wide product (an instruction of several
-    // subgroups) each piece is a task: its kernel is usually persistent
-    // (jit/gpu/specialise_warps.cc decides), and then a workgroup takes the
-    // next piece of its range in each round. In other products a range is a
-    // task, inside of which a loop runs over the pieces.
+    // each tile that it touches. One workgroup should compute all pieces of a
+    // range. In a wide product (whose instructions several subgroups execute
+    // together) each piece is a task. Its kernel is usually persistent
+    // (jit/gpu/specialise_warps.cc decides), so that a workgroup takes the next
+    // piece of its range in each round. In other products a range is a task,
+    // with a loop over its pieces.
     Loops pieces;
     if (stage.end && !plan_.IsWide()) {
       pieces.push_back(tiles.front());
@@ -259,8 +262,9 @@ class MatrixScheduler {
     Loops subgroups;
     if (plan_.lines >= 0 && plan_.line_tile > 1)
       subgroups.push_back(within(plan_.lines));
-    // Consecutive subgroups have different columns, or, in wide products,
-    // different rows.
+    // Consecutive subgroups have different columns of the tile. In wide
+    // products they have different rows instead, because subgroups that execute
+    // an instruction together must follow each other along rows.
     subgroups.push_back((plan_.IsWide() ? of_columns : of_rows).subgroup);
     subgroups.push_back((plan_.IsWide() ? of_rows : of_columns).subgroup);
     Loops order = tiles;
@@ -276,8 +280,9 @@ class MatrixScheduler {
     const LoopRef bound = writer_.FuseLoops(
         product, first - tiles.size() + (tiles.empty() ? 0 : 1),
         subgroups.size(), "subgroups");
-    // Fuses the loops around the slices with the loop over slices, so that the
-    // ring of slices is filled only once, before the fused loop.
+    // Fuses the loops outside of the loop over slices with it. Copies ahead
+    // then start only once, before the fused loop, not for each of the outer
+    // iterations.
     LoopRef iterations = slice;
     if (plan_.fuses_iterations) {
       iterations =
@@ -301,11 +306,12 @@ class MatrixScheduler {
     return tasks;
   }
 
-  // The loops of rows or columns of a tile.
+  // The loops into which the rows or the columns of a tile are split: over
+  // subgroups, over the matrices of a subgroup, and within a matrix.
   struct MatrixLoops {
     LoopRef subgroup, count, matrix;
   };
-  // Splits the loop so that each subgroup has matrices that are next to each
+  // Splits the loop so that the matrices of one subgroup are next to each
   // other.
   MatrixLoops SplitMatrices(const LoopRef& loop, const GpuMatrixTile& tile,
                             int64_t size) {
@@ -314,7 +320,7 @@ class MatrixScheduler {
     const auto [count, matrix] = writer_.Split(part, size, "_count", "_matrix");
     return {.subgroup = subgroup, .count = count, .matrix = matrix};
   }
-  // Splits the loop so that consecutive matrices belong to consecutive
+  // Splits the loop so that neighbouring matrices belong to consecutive
   // subgroups.
   MatrixLoops SplitInRounds(const LoopRef& loop, const GpuMatrixTile& tile,
                             int64_t size) {
@@ -329,8 +335,8 @@ class MatrixScheduler {
   const MatrixPlan plan_;
   ScheduleWriter& writer_;
   std::vector<MatrixFactor> factors_;
-  // Number of subgroups that only copy. If it is 0, the subgroups that multiply
-  // also copy.
+  // Smallest number of subgroups that copy slices. It is more than the number
+  // that multiplies if other stages of the workgroup need more.
   int64_t copying_subgroups_ = 0;
 };
 

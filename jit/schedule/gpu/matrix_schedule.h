@@ -22,36 +22,38 @@
 
 namespace ember::schedule {
 
-// Stores the product's matrices directly to its results. Returns the loop over
-// the tasks, each of which computes a tile; nullopt if a step is refused.
+// Schedules a product whose matrices are stored directly to its results.
+// Returns the loop over tasks, each of which computes a tile; nullopt if a step
+// is refused.
 std::optional<LoopRef> StoreMatrices(const jit::GpuModel& gpu,
                                      const MatrixPlan& plan,
                                      const StageRef& product,
                                      ScheduleWriter& writer);
 
-// Stores the product's matrices to memory of the workgroup, from which the root
-// reads them. Returns the innermost loop of the root, in which a point of it is
-// computed; nullopt if a step is refused. Stages that are scheduled are added
-// to `done`.
+// Schedules a product whose matrices are stored to memory of the workgroup, and
+// the root, which reads them from there. Returns the innermost loop of the
+// root, in whose body one point is computed; nullopt if a step is refused.
+// Scheduled stages are added to `done`.
 std::optional<LoopRef> StoreMatricesForRoot(
     const jit::GpuModel& gpu, const MatrixPlan& plan, const StageRef& root,
     const StageRef& product, std::set<StageRef>& done, ScheduleWriter& writer);
 
-// Says where a product that is computed for a tile of rows finds its factors.
+// Says where the factors of a product come from that is computed for a tile of
+// rows of several stages.
 struct RowFactors {
-  // The buffers that are in memory of the workgroup already. Slices of other
-  // buffers are copied.
+  // Buffers that are in memory of the workgroup already. Of other buffers,
+  // slices are copied there.
   std::set<BufferRef> resident;
-  // The stages that compute a factor for this product alone: each slice of the
-  // factor is computed just before the product reads it.
+  // Stages that compute a factor for this product alone. They store each slice
+  // of the factor just before the product reads it.
   std::set<StageRef> gathered;
-  // Only for products with one slice: the serial loops around the product in
-  // which slices of its factors are copied. The slice of the rows' factor is
-  // copied in loop `rows`, that of the columns' factor in loop `columns`, one
-  // iteration ahead. If not set, slices are copied in the product's own loop
-  // over slices.
+  // Set only for products with a single slice, which is the whole sum: the
+  // serial loops around the product in which slices are copied. The slice of
+  // the rows' factor is copied in loop `rows`, and that of the columns' factor
+  // in loop `columns`, one iteration ahead. If not set, slices are copied in
+  // the product's own loop over slices.
   std::optional<LoopRef> rows, columns;
-  // number of subgroups of the workgroup; all of them copy slices
+  // number of subgroups of the workgroup, all of which copy slices
   int64_t subgroups = 0;
 };
 

@@ -19,28 +19,29 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// Cost of waiting for a slice that is not in registers yet, in multiply-adds of
-// an invocation, as all costs here and in costs.h.
+// Cost of waiting for a slice that is not loaded ahead. All costs here and in
+// costs.h are numbers of multiply-adds of an invocation.
 constexpr double kWait = 64;
-// Largest ratio of the size with padding to the size without. Beyond it, matrix
-// instructions spend most of their time on padding and are not faster.
+// Largest ratio of the size of a product with padding to its size without. If
+// it is larger, matrix instructions mostly multiply padding and are not faster.
 constexpr double kMaxPadding = 2.5;
 constexpr int64_t kMaxSubgroups = 8;
-// Largest number of registers of an invocation for sums and factors. An
-// invocation also needs registers for other values, and may have at most 255.
+// Largest number of registers of an invocation for sums and factors of
+// matrices. Of at most 255 registers, the others hold other values.
 constexpr int64_t kMaxRegisters = 192;
-// Largest number of registers for wide products, whose sums may not be moved
-// while instructions run: enough for the sums of 256 columns. With a few more,
-// ptxas spilt addresses of convolutions.
+// Largest number of registers for the sums of wide products, which must stay in
+// their registers while asynchronous instructions run. It is enough for 256
+// columns. With a few more, ptxas spilt the addresses of convolutions.
 constexpr double kMaxWideRegisters = 132;
 constexpr int64_t kLeastSteps = 8;
 // Speed of matrix instructions that several subgroups execute together (wgmma),
 // relative to those of a single subgroup.
 constexpr double kWideSpeed = 2;
-// Speed of products that continue in the next iteration, relative to products
-// that are awaited in their own iteration. It is a guess between two measured
-// speed-ups of a product of size 4096 on an H200: 1.11 if the copies were left
-// out of both versions, 1.20 if they were left out of only one.
+// Speed of products that stay in flight while the next iteration begins,
+// relative to products that are awaited in their own iteration. It is a guess
+// between two measured speed-ups of a product of size 4096 on an H200: 1.11 if
+// the copies were left out of both versions, 1.20 if they were left out of only
+// one.
 constexpr double kSpeedOfGoingOn = 1.15;
 
 class MatrixTileChooser {
@@ -78,7 +79,8 @@ class MatrixTileChooser {
     for (int i = 0; i < 2; ++i) {
       const NodeId factor = product.operands[static_cast<size_t>(i)];
       const Node& cast = c_.pool[factor];
-      // Sums of products of f16 have type f32, so factors of f16 are cast.
+      // Matrices of f16 are used for sums in f32, where factors of f16 are cast
+      // to f32. Factors without a cast must have sums of f32.
       const bool is_cast = cast.opcode == Opcode::kCast;
       if (!is_cast && sum_ != DType::kF32) return false;
       const NodeId load = is_cast ? cast.operands[0] : factor;
@@ -94,21 +96,23 @@ class MatrixTileChooser {
     return shape_.StrideOf(loads_[factor], axis) != Stride::kNone;
   }
 
-  // True if the stage's factors and sum have the types of the matrices, with
-  // the factors in either order. Sets `first_`, the factor of the rows.
+  // True if the types of the stage's factors and sum are those of the matrices.
+  // The factors may be in either order. Sets `first_`: the factor that moves
+  // along the rows.
   bool Fits(const loops::MatrixType& type) {
     if (type.sum != sum_) return false;
     for (const int first : {0, 1}) {
       if (TypeOf(first) != type.a || TypeOf(1 - first) != type.b) continue;
       if (LargestAxis(first, 1 - first) < 0) continue;
       first_ = first;
-      // Prefers columns that are contiguous in the results' memory.
+      // The preferred order of factors is the one in which columns are
+      // contiguous in the results' memory.
       const int last = LargestAxis(1 - first, first);
       if (last > LargestAxis(first, 1 - first)) return true;
     }
-    // The columns are not contiguous in the results' memory with this type of
-    // matrices. They are with the mirrored type, so this type does not fit if
-    // the device has the mirrored type.
+    // Only rows are contiguous in the results' memory with this type of
+    // matrices. With the mirrored type columns would be, so this type is
+    // rejected if the device has the mirrored one.
     const loops::MatrixType mirrored = {type.rows, type.columns, type.depth,
                                         type.b,    type.a,       type.sum};
     if (type.a != type.b &&
@@ -119,8 +123,8 @@ class MatrixTileChooser {
            TypeOf(1 - first_) == type.b;
   }
 
-  // Returns the longest axis of results along which one factor moves and the
-  // other does not.
+  // Returns the longest axis of the results along which the first factor moves
+  // and the second does not; -1 if there is none.
   int LargestAxis(int factor, int other) const {
     int best = -1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
@@ -137,9 +141,9 @@ class MatrixTileChooser {
     plan.columns = LargestAxis(b, a);
     for (int k = shape_.spatial_count(); k < shape_.axis_count(); ++k) {
       if (!Moves(a, k) || !Moves(b, k)) continue;
-      // If workgroups compute ranges (stream), the first reduction axis counts
-      // slices of a range. That axis cannot be the axis of steps, because each
-      // slice is several steps.
+      // In a stage of ranges (stream-K) the first reduction axis counts the
+      // slices of a range. It cannot be the axis along which matrices multiply,
+      // because each slice is several steps of the sum.
       if (IsOfRanges() && k == shape_.spatial_count()) continue;
       if (plan.steps < 0 ||
           shape_.LikelyExtent(k) >= shape_.LikelyExtent(plan.steps)) {
@@ -180,9 +184,9 @@ class MatrixTileChooser {
         for (const int64_t columns : {1, 2, 4, 8}) {
           plan.row_tile.subgroups = rows;
           plan.column_tile.subgroups = columns;
-          // `alike`: number of subgroups that multiply the same columns. If
-          // there is one subgroup along columns, these are all subgroups,
-          // otherwise those of one line.
+          // `alike`: number of consecutive subgroups that multiply the same
+          // columns, which a wide instruction requires of the subgroups that
+          // execute it.
           const int64_t alike = columns == 1 ? line * rows : rows;
           if (alike % plan.subgroups_together != 0) continue;
           const int64_t most = std::min(
@@ -200,24 +204,24 @@ class MatrixTileChooser {
   void ChooseMatrices(MatrixPlan& plan) {
     for (const int64_t rows : {1, 2, 4}) {
       for (const int64_t columns : {1, 2, 4, 8}) {
-        // Eight matrices along columns are tried only for narrow matrices; for
-        // others, they would be too wide.
+        // Eight matrices along columns are tried only if matrices have at most
+        // 8 columns. Otherwise the tile would be too wide.
         if (columns == 8 && plan.type.columns > 8) continue;
         plan.row_tile.matrices = rows;
         plan.column_tile.matrices = columns;
         if (limits_.rows != 0 && plan.RowsOfTile() != limits_.rows) continue;
         if (limits_.columns != 0 && plan.ColumnsOfTile() > limits_.columns)
           continue;
-        // Skips tiles with more rows than the product has, rounded up to the
-        // matrices of one subgroup: the loop over rows would be cut short, and
-        // would have fewer subgroups.
+        // Skips tiles of wide products with more rows than the product has,
+        // rounded up to the matrices of one subgroup: some subgroups would have
+        // no rows.
         if (plan.IsWide() &&
             plan.RowsOfTile() > RoundUp(shape_.LikelyExtent(plan.rows),
                                         rows * plan.type.rows)) {
           continue;
         }
-        // Skips tiles of which more than half would lie beyond the end of the
-        // results.
+        // Skips tiles that lie beyond the end of the results by more than half
+        // of their size.
         const bool is_larger =
             plan.row_tile.count() > 1 &&
             plan.RowsOfTile() >= shape_.LikelyExtent(plan.rows) +
@@ -232,8 +236,8 @@ class MatrixTileChooser {
     }
   }
 
-  // Returns the number of registers of an invocation for sums and factors in
-  // matrices.
+  // Returns the number of registers that an invocation needs for sums and
+  // factors of matrices.
   double Registers(const MatrixPlan& plan) const {
     const loops::MatrixType& type = plan.type;
     const double factor_words =
@@ -247,10 +251,10 @@ class MatrixTileChooser {
            static_cast<double>(gpu_.subgroup_size);
   }
 
-  // Returns the number of registers that an invocation may have. A matrix
-  // instruction keeps a subgroup busy for long, so two workgroups on a
-  // processor, which share its registers, are enough to hide the latency of
-  // memory. Wide instructions run asynchronously, so one workgroup may be
+  // Returns the largest number of registers that an invocation may use if
+  // `workgroups` workgroups share a processor's registers. A matrix instruction
+  // keeps a subgroup busy for long, so two workgroups are enough to hide the
+  // latency of memory. Wide instructions run asynchronously, so one may be
   // enough.
   int64_t MostRegisters(int64_t invocations, int64_t workgroups) const {
     if (gpu_.processor_registers == 0) return gpu_.registers;
@@ -258,8 +262,8 @@ class MatrixTileChooser {
                       gpu_.registers, kMaxRegisters);
   }
 
-  // Returns how many workgroups a processor should run at once; 0 if the tile
-  // needs more registers than invocations may have.
+  // Returns how many workgroups should run on a processor at once, 2 or 1; 0 if
+  // the tile needs more registers than its invocations then have.
   int64_t Workgroups(const MatrixPlan& plan) const {
     const double registers = Registers(plan);
     const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
@@ -292,8 +296,8 @@ class MatrixTileChooser {
     const auto fits = [&](int64_t slice, int64_t copies) {
       const int64_t bytes =
           SharedBytes(rows, columns, plan.type, slice * copies);
-      // Rows are padded by at most 16 bytes; rows of 4-byte elements by at most
-      // 32 (matrix_factors.cc).
+      // matrix_factors.cc pads rows of slices by at most 16 bytes, or 32 bytes
+      // if elements have 4 bytes.
       const int64_t of_row = DTypeByteSize(plan.type.a) == 4 ? 32 : 16;
       const int64_t padding =
           of_row * (std::max(rows, slice) + std::max(columns, slice)) * copies;
@@ -337,9 +341,9 @@ class MatrixTileChooser {
     return false;
   }
 
-  // True if the rows of subgroups that execute an instruction together may
-  // follow each other: on one line, or on consecutive lines if rows are one
-  // panel long.
+  // True if a wide instruction can read the rows' factor from panels: the rows
+  // of the subgroups that execute it together follow each other. That is so on
+  // one line, and on consecutive lines if rows are one panel long.
   bool MayHaveRowPanels(const MatrixPlan& plan, int64_t slice) const {
     if (!plan.IsWide() || !FillsPanels(plan, plan.rows, slice)) return false;
     if (plan.row_tile.subgroups % plan.subgroups_together == 0) return true;
@@ -347,9 +351,9 @@ class MatrixTileChooser {
            slice * DTypeByteSize(plan.type.a) == jit::kPanelRowBytes;
   }
 
-  // True if rows of the slice of the axis' factor, of rows or of columns, are
-  // whole panels (jit/target/shared_panels.h), from which the instruction can
-  // read.
+  // True if the slice of a factor consists of whole panels
+  // (jit/target/shared_panels.h), from which a wide instruction can read it.
+  // axis: the rows' or the columns' axis, which selects the factor.
   bool FillsPanels(const MatrixPlan& plan, int axis, int64_t slice) const {
     const bool is_rows = axis == plan.rows;
     const NodeId load = loads_[is_rows ? first_ : 1 - first_];
@@ -362,8 +366,8 @@ class MatrixTileChooser {
     return row * DTypeByteSize(type) % jit::kPanelRowBytes == 0;
   }
 
-  // Returns the largest depth of the device's matrices with these element
-  // types.
+  // Returns the largest depth (number of steps of the sum per instruction)
+  // among the device's matrices with these element types.
   int64_t DeepestOf(const loops::MatrixType& type) const {
     int64_t deepest = type.depth;
     for (const loops::MatrixType& other : gpu_.matrices) {
@@ -373,8 +377,9 @@ class MatrixTileChooser {
     return deepest;
   }
 
-  // True if workgroups compute ranges. All have the same work then, whatever
-  // the tiles are; but each stores pieces that are as large as a tile.
+  // True if the stage's results are pieces of ranges (stream-K). Then all
+  // workgroups have the same work, whatever the size of tiles is, but each
+  // stores pieces as large as a tile.
   bool IsOfRanges() const { return shape_.stage().end.has_value(); }
   double CostOfPieces(const MatrixPlan& plan) const {
     const int64_t elements =
@@ -386,8 +391,9 @@ class MatrixTileChooser {
 
   void Consider(MatrixPlan plan) {
     plan.tiles = TilesOf(plan);
-    // Wide products are persistent, and take tasks in rounds of as many
-    // workgroups as fit (jit/gpu/specialise_warps.cc).
+    // Kernels of wide products are persistent: as many workgroups as fit the
+    // device take tasks in rounds (jit/gpu/specialise_warps.cc). So there
+    // should be that many ranges.
     plan.ranges = WorkgroupsAtOnce(gpu_, plan.tiles);
     if (plan.IsWide() && gpu_.processors != 0)
       plan.ranges = static_cast<double>(gpu_.processors) *
@@ -406,11 +412,13 @@ class MatrixTileChooser {
     const double rows = number(plan.row_tile.matrices * type.rows);
     const double columns = number(plan.column_tile.matrices * type.columns);
     const double subgroups = number(plan.Subgroups());
-    // An instruction takes the same time whatever its depth is.
+    // An instruction is assumed to take the same time whatever its depth is.
     const double speed = (plan.IsWide() ? kWideSpeed : 1) *
                          (plan.GoesOn() ? kSpeedOfGoingOn : 1) * kMatrixSpeed *
                          number(type.depth) / number(DeepestOf(type));
-    // Wide instructions read factors directly from panels.
+    // Wide instructions read the columns' factor from panels in shared memory,
+    // and the rows' factor, too, if it has panels. What they do not read is
+    // loaded to registers.
     const double loaded =
         (plan.has_row_panels ? 0 : rows) + (plan.IsWide() ? 0 : columns);
     const double subgroup = rows * columns / speed + loaded * kSharedLoad;
@@ -435,7 +443,8 @@ class MatrixTileChooser {
     for (int a = shape_.spatial_count(); a < shape_.axis_count(); ++a) {
       if (a != plan.steps) steps *= number(shape_.LikelyExtent(a));
     }
-    // One wide instruction is enough to keep a processor's matrix units busy.
+    // The subgroups of one workgroup of wide instructions keep a processor's
+    // matrix units busy.
     const double busy = plan.IsWide() && gpu_.processors != 0
                             ? threads
                             : BusyWithMatrices(gpu_);
@@ -447,7 +456,8 @@ class MatrixTileChooser {
                                            number(SharedBytes(plan)))};
   }
 
-  // Returns the bytes of slices, and of results that go through shared memory.
+  // Returns the bytes of shared memory that slices take, and results that go
+  // through shared memory.
   int64_t SharedBytes(const MatrixPlan& plan) const {
     const int64_t rows = plan.RowsOfTile() * plan.line_tile;
     const int64_t columns = plan.ColumnsOfTile();
@@ -472,7 +482,8 @@ class MatrixTileChooser {
   const MatrixTileLimits limits_;
   DType sum_ = DType::kF32;
   NodeId loads_[2] = {};
-  int first_ = -1;  // number (0 or 1) of the factor that moves along the rows
+  int first_ = -1;  // number (0 or 1) of the factor that moves along the rows;
+                    // -1: not chosen yet
   std::optional<MatrixPlan> best_;
 };
 

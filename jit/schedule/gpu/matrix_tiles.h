@@ -25,8 +25,8 @@
 
 namespace ember::schedule {
 
-// The number of subgroups of a workgroup along an axis, and of matrices of each
-// subgroup.
+// The division of a tile along one axis: the number of subgroups, and the
+// number of matrices of each subgroup.
 struct GpuMatrixTile {
   int64_t subgroups = 1;
   int64_t matrices = 1;
@@ -35,45 +35,47 @@ struct GpuMatrixTile {
 
 struct MatrixPlan {
   loops::MatrixType type;
-  // Axes of the product: the results' axes of a and of b, the sum's axis, and
-  // one more axis of a; -1: none.
+  // Axes of the product, -1 for none. rows: the axis of the results along which
+  // factor a moves. columns: that along which factor b moves. steps: the axis
+  // of the sum. lines: a second axis along which factor a moves, such as the
+  // lines of an image.
   int rows = -1;
   int columns = -1;
   int steps = -1;
   int lines = -1;
   GpuMatrixTile row_tile, column_tile;
-  int64_t line_tile = 1;  // number of lines of a tile, one per subgroup
-  // Steps of the sum per slice: a multiple of the matrices' depth.
+  int64_t line_tile = 1;  // number of lines of a tile; each subgroup has one
+  // number of steps of the sum in a slice: a multiple of the matrices' depth
   int64_t slice = 0;
   bool is_double = false;
   bool by_registers = false;
-  // number of slots of asynchronous copies; 0: copies are not asynchronous
+  // number of ring slots, if slices are copied asynchronously; otherwise 0
   int64_t slots = 0;
-  // True if the loops around the slices (over a window) are fused with the loop
-  // over slices.
+  // True if the loops around the loop over slices, such as those over a window,
+  // are fused with it.
   bool fuses_iterations = false;
-  bool is_exact = true;  // true if whole matrices fill the sum
-  // Number of subgroups that execute an instruction together. They share the
-  // columns' factor, and follow each other along rows.
+  bool is_exact = true;  // true if the sum is a multiple of the matrices' depth
+  // Number of subgroups that execute one instruction together. They share the
+  // columns' factor, and their rows follow each other.
   int64_t subgroups_together = 1;
-  double cost = 0;  // cost of all tiles in the model of costs.h
+  double cost = 0;  // cost of all tiles, in the model of costs.h
   TilesOnGpu tiles;
-  // Best number of ranges for the slices of all tiles (stream-K); 0: not known,
-  // because the number of workgroups that run at once is not.
+  // Best number of ranges for dividing the slices of all tiles among workgroups
+  // (stream-K); 0 if it is not known how many workgroups run at once.
   double ranges = 0;
   bool IsWide() const { return subgroups_together > 1; }
-  // For wide products: true if the rows' factor, too, is read from panels, not
-  // from registers (jit/target/shared_panels.h).
+  // For wide products: true if the rows' factor is read from panels in shared
+  // memory (jit/target/shared_panels.h), as the columns' factor is, and not
+  // from registers.
   bool has_row_panels = false;
-  // True if an iteration's products continue asynchronously in the next
-  // iteration. The products of the two iterations then read one slot each,
-  // while a third slot is copied to.
+  // True if the products of an iteration stay in flight while the next
+  // iteration begins. Products of two iterations then read one slot each, while
+  // another slot is filled.
   bool GoesOn() const { return has_row_panels && slots > 3; }
-  // Number of elements of the results' tile along the rows and along the
-  // columns.
+  // Return the number of rows and of columns of a tile of results.
   int64_t RowsOfTile() const { return row_tile.count() * type.rows; }
   int64_t ColumnsOfTile() const { return column_tile.count() * type.columns; }
-  // Returns the size of the results' tile along an axis.
+  // Returns the size of a tile of results along an axis of the product.
   int64_t SizeOf(size_t axis) const {
     const int a = static_cast<int>(axis);
     if (a == rows) return RowsOfTile();
@@ -91,24 +93,25 @@ struct MatrixPlan {
 
 inline constexpr double kMatrixSpeed = 8;
 
-// Limits of a tile, if other stages share the workgroup.
+// Limits on the tile of a product that shares its workgroup with other stages.
 struct MatrixTileLimits {
-  int64_t rows = 0;     // number of rows of the tile, on one line; 0: any
+  int64_t rows = 0;     // number of rows that the tile must have on one line;
+                        // 0: any number
   int64_t columns = 0;  // largest number of columns; 0: any
-  // number of subgroups; 0: any; wide products may use fewer
+  // number of subgroups of the workgroup; 0: any; a wide product may use fewer
   int64_t subgroups = 0;
-  // True if there is one slice, which is the whole sum.
+  // true if the tile must have a single slice, which is the whole sum
   bool is_whole = false;
-  // True if workgroups compute ranges of all tiles' slices, of equal length
-  // (stream-K).
+  // True if the tile is for ranges of equal length (stream-K), into which the
+  // slices of all tiles are divided.
   bool of_ranges = false;
 };
 
 // Returns the tile that costs least, by a model like that of tiles.h in which
-// matrices are kMatrixSpeed times as fast as multiply-adds of invocations.
-// through_memory: results go through memory of the workgroup. nullopt if the
-// stage is no product, if the device has no matrices of its types, or if they
-// would be mostly empty.
+// multiply-adds of matrices are kMatrixSpeed times as fast as those of
+// invocations. through_memory: true if results are stored to memory of the
+// workgroup first. Returns nullopt if the stage is no product, if the device
+// has no matrices of its types, or if matrices would be mostly empty.
 std::optional<MatrixPlan> PlanMatricesOnGpu(
     const jit::GpuModel& gpu, const Computation& computation, int stage,
     bool through_memory, const MatrixTileLimits& limits = {});

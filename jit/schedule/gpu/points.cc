@@ -16,9 +16,9 @@
 namespace ember::schedule {
 namespace {
 
-// True if an invocation that computes a point of the root may also compute the
-// part of the stage that this point needs. Each point must need a different
-// part.
+// True if the part of the stage that a point of the root needs is little enough
+// work for the invocation that computes the point. The parts of different
+// points must not overlap.
 bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
                    const StageShape& root) {
   constexpr int64_t kMaxOfPoint = 8192;
@@ -28,8 +28,8 @@ bool IsWorkOfPoint(const jit::GpuModel& gpu, const StageShape& stage,
          (points >= gpu.busy_invocations || part < 16 * gpu.subgroup_size);
 }
 
-// Splits the stage's loop number `position` into vectors of `lanes` lanes, and
-// returns the loop over lanes.
+// Splits the stage's loop at position `position` into a loop over vectors and a
+// loop over their `lanes` lanes. Returns the loop over lanes.
 LoopRef SplitLanes(const StageRef& stage, size_t position, int64_t lanes,
                    ScheduleWriter& writer) {
   const LoopRef loop = writer.LoopsOf(stage)[position];
@@ -77,8 +77,8 @@ std::optional<LoopRef> SchedulePoints(const jit::GpuModel& gpu,
                                       const StageRef& stage, int64_t lanes,
                                       ScheduleWriter& writer) {
   const int number = writer.NumberOf(stage);
-  size_t together = 0;  // the last `together` axes are fused
-  int64_t extent = 1;   // number of points of the fused axes
+  size_t together = 0;  // number of axes, the last ones, whose loops are fused
+  int64_t extent = 1;   // number of points along the fused axes
   bool is_constant = true;
   size_t count = 0;
   {
@@ -87,8 +87,8 @@ std::optional<LoopRef> SchedulePoints(const jit::GpuModel& gpu,
     const StageShape shape(c, number);
     count = static_cast<size_t>(shape.spatial_count());
     if (count == 0) return std::nullopt;
-    // Uses as few axes as fill workgroups well, because an index of several
-    // axes needs divisions.
+    // Fuses no more of the last axes than fill workgroups well, because the
+    // index of each further axis takes a division.
     const auto is_enough = [&] {
       const int64_t groups = DivideRoundingUp(extent, gpu.workgroup_size);
       return extent >= gpu.workgroup_size &&
@@ -132,8 +132,10 @@ std::optional<LoopRef> BindTogether(const StageRef& stage, int64_t count,
   const LoopRef all =
       writer.FuseLoops(stage, 0, static_cast<size_t>(spatial), "all");
   const auto [round, item] = writer.Split(all, count, "_round", "_item");
-  // The rounds store different elements, but barriers treat a buffer as a
-  // whole: an invocation runs all rounds before the next barrier.
+  // The loop over rounds is inside the loop over invocations, so that an
+  // invocation computes all of its points before the next barrier. The other
+  // order would need a barrier per round, because barriers treat a buffer as a
+  // whole.
   std::vector<LoopRef> order = {item, round};
   if (lane) order.push_back(*lane);
   writer.Reorder(order);

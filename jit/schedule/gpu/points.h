@@ -13,30 +13,31 @@
 
 namespace ember::schedule {
 
-// Computes stages that the root reads point by point inside the loop over the
-// root's points: the stages from number `first` on, except those in `done`,
-// products, and stages that are too much work for an invocation. Returns the
-// stages that it has attached, and adds them to `done`.
+// Attaches stages to the loop over the root's points, if the root reads them
+// point by point: the stages from number `first` on, except those in `done`,
+// products, and stages that are too much work for one invocation. Returns the
+// attached stages, and adds them to `done`.
 std::set<StageRef> JoinPoints(const jit::GpuModel& gpu, const StageRef& root,
                               const LoopRef& loop, int first,
                               std::set<StageRef>& done, ScheduleWriter& writer);
 
-// Computes neighbours along the last axis of a stage's points at once, in each
-// iteration of the stage's reductions. False if it is refused.
+// Vectorizes the loop over the last axis of a stage's points, inside the loops
+// of the stage's reductions. Returns false if a primitive is refused.
 bool VectorizeLast(const StageRef& stage, ScheduleWriter& writer);
 
-// Schedules the points of a stage as tasks and invocations. Each invocation has
-// `lanes` neighbours along the last axis as a vector. Returns the loop in which
-// one vector is computed; nullopt if the points may not run at once, or if
-// there is only one. lanes: divides the extent of the last axis.
+// Divides the points of a stage among tasks and invocations. An invocation
+// computes vectors of `lanes` neighbours along the last axis, whose extent
+// `lanes` divides. Returns the loop in whose body one vector is computed;
+// nullopt if the points may not be computed in parallel, or if there is only
+// one.
 std::optional<LoopRef> SchedulePoints(const jit::GpuModel& gpu,
                                       const StageRef& stage, int64_t lanes,
                                       ScheduleWriter& writer);
 
 // Fuses all loops over the points of a stage that is computed inside a task,
-// and divides the points among `count` invocations, each of which has `lanes`
-// neighbours at once. Returns the loop over an invocation's points; nullopt if
-// the stage has one point.
+// and divides the points among `count` invocations, each of which computes
+// `lanes` neighbours at once. Returns the loop over the points of one
+// invocation; nullopt if the stage has only one point.
 std::optional<LoopRef> BindTogether(const StageRef& stage, int64_t count,
                                     int64_t lanes, ScheduleWriter& writer);
 

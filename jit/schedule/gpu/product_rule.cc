@@ -23,18 +23,21 @@ namespace {
 
 using tensor::Opcode;
 
-// The slice of an operand that is copied to shared memory.
+// An operand of which slices are copied to shared memory.
 struct Slice {
   BufferRef buffer;
-  std::vector<LayoutDim> layout;  // the copy's dims; empty: unchanged
-  int64_t lanes = 1;  // number of neighbours that an invocation copies at once
-  // true if all slices have the same size, which is known when compiling
+  std::vector<LayoutDim> layout;  // dims of the copy, in order; empty: those of
+                                  // the buffer
+  int64_t lanes = 1;  // number of neighbouring elements that an invocation
+                      // copies at once
+  // true if all slices have the same size, which is known at compile time
   bool is_constant = false;
-  int64_t bytes = 0;  // bytes of an element
+  int64_t bytes = 0;  // number of bytes of an element
 };
 
-// Returns the layout with the dim that moves along v last, so that neighbouring
-// invocations read neighbouring elements.
+// Returns the dims of the copy of a load's operand. The dim that moves along v
+// is last, so that neighbouring invocations read neighbouring elements. Empty
+// for a padded load, which keeps its layout.
 std::vector<LayoutDim> LayoutOf(const Computation& c,
                                 const ComputationStage& stage, NodeId load,
                                 int v) {
@@ -52,8 +55,9 @@ std::vector<LayoutDim> LayoutOf(const Computation& c,
   return layout;
 }
 
-// Returns the number of lanes along the last dim of the copy, if whole vectors
-// fill each tile.
+// Returns the number of neighbouring elements along the last dim of the copy
+// that an invocation copies at once: 4 if whole aligned vectors fill each
+// slice, otherwise 1.
 int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
                     NodeId load, const WorkgroupTile& tile) {
   const tensor::Node& node = c.pool[load];
@@ -61,8 +65,8 @@ int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
   if (extents.empty()) return 1;
   const std::span<const NodeId> indices(node.operands.data(), extents.size());
   const NodeId v = stage.axes[static_cast<size_t>(tile.v)].variable;
-  // `along`: true if the copy's last dim moves along v. The layout of the copy
-  // of a plain load puts that dim last; a padded load keeps its layout.
+  // `along`: true if the last dim of the copy moves along v. LayoutOf puts that
+  // dim last, unless the load is padded.
   const bool along = node.opcode == Opcode::kLoad
                          ? std::ranges::find(indices, v) != indices.end()
                          : indices.back() == v;
@@ -74,10 +78,12 @@ int64_t LanesOfCopy(const Computation& c, const ComputationStage& stage,
       c.pool.IntegerConstant(stage.axes[static_cast<size_t>(axis)].extent);
   const std::optional<RowOfLoad> row = RowOf(c, stage, load);
   if (!along && (!row || row->axis != static_cast<size_t>(axis))) return 1;
-  // Either all lanes of a vector are padded or none, so no element of the copy
-  // may be outside of the buffer's last dim.
+  // Copying by vectors requires that no element of a slice is outside of the
+  // buffer's last dim, because then either all lanes of a vector are padding or
+  // none.
   if (node.opcode == Opcode::kPad && (!row || !row->is_inside)) return 1;
-  // If the operand moves along v, its copy begins at the tile.
+  // Along v the slice begins where the tile does, at a multiple of the tile's
+  // size. Otherwise it begins at the start of the row.
   const int64_t start = along ? 0 : row->start;
   const bool is_whole = extent && *extent % size == 0;
   return is_whole && size % kLanes == 0 && start % kLanes == 0 ? kLanes : 1;
@@ -107,7 +113,8 @@ std::vector<Slice> SlicesOf(const ProductOnGpu& product,
   return slices;
 }
 
-// A product, and how it is computed.
+// A product and the decisions about it: its dot loops, its tile, and the
+// operands that are copied in slices.
 struct ProductPlan {
   StageRef product;
   std::optional<GpuDots> dots;
@@ -115,14 +122,15 @@ struct ProductPlan {
   std::vector<Slice> slices;
 };
 
-// The loops of an axis in a tile.
+// The loops into which the loop over an axis is split: over tiles, over the
+// elements of an invocation, over invocations, and over the lanes of a vector.
 struct AxisLoops {
   LoopRef tile, registers, thread;
   std::optional<LoopRef> lane;
 };
 
-// Splits axis a into a_tile, a_register and a_thread, and a_lane if there are
-// lanes.
+// Splits the loop a into the loops a_tile, a_register, a_thread and, if there
+// are vectors, a_lane.
 AxisLoops SplitAxis(const LoopRef& axis, const AxisTile& tile,
                     ScheduleWriter& writer) {
   const auto [outer, rest] = writer.Split(axis, tile.size(), "_tile", "_rest");
@@ -151,14 +159,14 @@ AxisLoops SplitAxis(const LoopRef& axis, const AxisTile& tile,
   return loops;
 }
 
-// The loops of a stage in a tile.
+// The loops of a stage that is computed in tiles, by what iterates over them.
 struct TileLoops {
   std::vector<LoopRef> tiles;
   std::vector<LoopRef> threads;
   std::vector<LoopRef> registers;
   std::optional<LoopRef> lanes;
 
-  // Returns the innermost loops, each over points of the tile.
+  // Returns the loops over the points that one invocation has in a tile.
   std::vector<LoopRef> Points() const {
     std::vector<LoopRef> points = registers;
     if (lanes) points.push_back(*lanes);
@@ -186,8 +194,8 @@ TileLoops SplitTile(const StageRef& stage, const WorkgroupTile& tile,
   return loops;
 }
 
-// Returns a stage's reductions except axis `without`. The loop over words of
-// dot loops is last.
+// Returns the loops over a stage's reduction axes except axis `without`. If the
+// stage has dot loops, the loop over words comes last.
 std::vector<LoopRef> ReductionsOf(const ComputationStage& stage, int without,
                                   const std::optional<GpuDots>& dots) {
   std::vector<LoopRef> loops;
@@ -204,8 +212,9 @@ void Append(std::vector<LoopRef>& loops, const std::vector<LoopRef>& more) {
   loops.insert(loops.end(), more.begin(), more.end());
 }
 
-// Fuses the loops of invocations, which begin at position `first`, and marks
-// the loops of the tile.
+// Fuses the loops over invocations, the first of which is at position `first`.
+// Binds the fused loop to invocations, and unrolls or vectorizes the other
+// loops of the tile.
 void MarkTile(const StageRef& stage, const TileLoops& loops, size_t first,
               ScheduleWriter& writer) {
   const LoopRef invocations =
@@ -215,9 +224,9 @@ void MarkTile(const StageRef& stage, const TileLoops& loops, size_t first,
   if (loops.lanes) writer.Do(Vectorize{*loops.lanes});
 }
 
-// Makes a stage that copies the slice for the product. Returns nullopt if the
-// primitive is refused, because an index comes from data or loads of the buffer
-// differ: invocations then read the operand itself.
+// Adds a stage that copies slices of the operand for the product. Returns
+// nullopt if the primitive is refused because an index is loaded or loads of
+// the buffer differ. Invocations then read the operand in place.
 std::optional<StageRef> CopySlice(const StageRef& product, const Slice& slice,
                                   ScheduleWriter& writer) {
   const StageRef copy{NameOfSlice(writer.computation(), product, slice.buffer)};
@@ -232,7 +241,8 @@ std::optional<StageRef> CopySlice(const StageRef& product, const Slice& slice,
   return made ? std::optional(copy) : std::nullopt;
 }
 
-// Copies slices of the product's operands in the loop `at`.
+// Adds copies of slices of the product's operands, made in each iteration of
+// the loop `at`.
 void CopySlices(const ProductPlan& plan, const LoopRef& at,
                 ScheduleWriter& writer) {
   const WorkgroupTile& tile = plan.tile;
@@ -253,7 +263,8 @@ void CopySlices(const ProductPlan& plan, const LoopRef& at,
   if (tile.is_double) LoadSlicesAhead(copies, writer);
 }
 
-// Schedules the product's loops inside a tile, and the slices of its operands.
+// Schedules the loops of a product inside a tile, and the copies of slices of
+// its operands.
 void ScheduleTile(const ProductPlan& plan, const TileLoops& loops,
                   ScheduleWriter& writer) {
   const auto& [product, dots, tile, slices] = plan;
@@ -261,7 +272,7 @@ void ScheduleTile(const ProductPlan& plan, const TileLoops& loops,
   Append(order, ReductionsOf(writer.StageAt(product),
                              slices.empty() ? -1 : tile.k, dots));
   size_t first = loops.tiles.size();
-  LoopRef slice{product, ""};  // the loop over slices, if there are any
+  LoopRef slice{product, ""};  // the loop over slices, if operands are copied
   if (!slices.empty()) {
     const LoopRef k =
         dots ? dots->steps
@@ -274,7 +285,8 @@ void ScheduleTile(const ProductPlan& plan, const TileLoops& loops,
   }
   order.insert(order.begin() + static_cast<std::ptrdiff_t>(first),
                loops.threads.begin(), loops.threads.end());
-  std::optional<LoopRef> steps;  // the loop over unrolled steps of the sum
+  std::optional<LoopRef> steps;  // the loop over the steps of the sum that are
+                                 // unrolled
   if (tile.steps > 1) {
     const auto [round, written] =
         writer.Split(order.back(), tile.steps, "_round", "_written");
@@ -295,8 +307,8 @@ void ScheduleTile(const ProductPlan& plan, const TileLoops& loops,
   CopySlices(plan, slice, writer);
 }
 
-// Returns the product's dot loops, if it can have some, and packs its factors
-// for them.
+// Returns the loops of the product's dot instructions, after its factors were
+// packed for them; nullopt if the product cannot have any.
 std::optional<GpuDots> PackForDots(const jit::GpuModel& gpu,
                                    const StageRef& product,
                                    std::set<StageRef>& done,
@@ -307,8 +319,8 @@ std::optional<GpuDots> PackForDots(const jit::GpuModel& gpu,
   return PackForDotsOnGpu(gpu, product, v, done, writer);
 }
 
-// Chooses the product's tile and slices, and packs its factors for dot loops.
-// Returns nullopt if no tile fits.
+// Chooses the product's tile, and the operands that are copied in slices. Packs
+// the factors if the product gets dot loops. Returns nullopt if no tile fits.
 std::optional<ProductPlan> PlanProduct(const jit::GpuModel& gpu,
                                        const StageRef& product,
                                        std::set<StageRef>& done,

@@ -20,11 +20,11 @@ std::optional<ProductCost> CostOfProductOnGpu(const jit::GpuModel& gpu,
                                               const std::set<StageRef>& done,
                                               const Schedule& schedule);
 
-// Schedules tiles for the product, which is `root` or computed point by point
-// for it through the stages in between. Returns the innermost loop of the root,
-// in which a point of it is computed; nullopt if the rule does not apply, in
-// which case the schedule may have been changed. done: gets the stages that
-// were scheduled.
+// Schedules the product in tiles. It is the root, or the root reads its results
+// point by point, maybe through other stages. Returns the innermost loop of the
+// root, in whose body one point is computed; nullopt if the rule does not
+// apply, in which case the schedule may have been changed. done: gets the
+// stages that were scheduled.
 std::optional<LoopRef> ScheduleProductOnGpu(const jit::GpuModel& gpu,
                                             const StageRef& root,
                                             const StageRef& product,

@@ -1,11 +1,12 @@
 // Rows on GPUs: computes stages that need only a row of each other, with
-// reductions along it, as one phase. A workgroup has a row: its invocations
-// take its elements by rounds, and combine their parts of a reduction. Values
-// that only the invocation which computed them reads again are in its
-// registers. If there are enough rows, or if rows are short, each invocation
-// has a row of its own.
+// reductions along it, as one phase. A workgroup computes a row: each of its
+// invocations computes some of the row's elements and a part of each reduction,
+// and the parts are then combined. Values that only one invocation uses stay in
+// its registers. If there are enough rows, or if rows are short, each
+// invocation computes a row of its own.
 //
-// Long reductions to few results are split, so that all processors have a part.
+// Long reductions to few results are split into parts, so that all processors
+// are used.
 #include "jit/schedule/gpu/row_rule.h"
 
 #include <algorithm>
@@ -24,16 +25,17 @@
 namespace ember::schedule {
 namespace {
 
-// Largest number of a row's elements that an invocation has in registers.
+// Largest number of elements of a row that an invocation keeps in registers.
 constexpr int64_t kMaxInRegisters = 8;
-// Largest number of bytes of a row that an invocation with its own row keeps in
-// memory.
+// Largest number of bytes of a row that one invocation keeps in memory if it
+// computes the row by itself: on a GPU, and on a CPU.
 constexpr int64_t kOwnBytes = 512;
 constexpr int64_t kOwnBytesOfCpu = 16 << 10;
-// Largest number of iterations of a reduction in one invocation; longer ones
-// are split.
+// Largest number of iterations that one invocation runs for a reduction. Longer
+// reductions are split.
 constexpr int64_t kMaxIterations = 8192;
-// Smallest number of iterations of an invocation that is worth another phase.
+// Smallest number of iterations per invocation for which splitting a reduction
+// is worth a second phase.
 constexpr int64_t kFewestIterations = 16;
 constexpr int64_t kMany = int64_t{1} << 40;
 bool IsFold(const ComputationStage& stage) {
@@ -67,8 +69,8 @@ class RowChooser {
     }
     if (!reduces) return false;
     const bool is_own = IsRowOfInvocation();
-    // If all stages have the same axes, the rule for points gives the same
-    // schedule with fewer divisions.
+    // If all stages have the same spatial axes, the rule for points gives the
+    // same schedule with fewer divisions of indices.
     if (is_own && is_by_points_) return false;
     done_.insert(group_.members.begin(), group_.members.end());
     if (is_own)
@@ -83,10 +85,10 @@ class RowChooser {
   StageShape ShapeOf(const StageRef& stage) const {
     return StageShape(c(), writer_.NumberOf(stage));
   }
-  // Returns the number of elements of a row that the stage stores. LengthOf
-  // also counts the elements that the stage combines. The points are divided
-  // evenly by the number of rows, because no row needs another one, whichever
-  // of the stage's axes count rows.
+  // PointsInRow returns the number of elements of a row that the stage stores;
+  // LengthOf multiplies it by the number of elements that each of them
+  // combines. The points are divided evenly among the rows, because rows do not
+  // overlap.
   int64_t PointsInRow(const StageRef& stage) const {
     const StageShape shape = ShapeOf(stage);
     return PartOf(shape.LikelyPoints(0, shape.spatial_count()), rows_);
@@ -102,8 +104,8 @@ class RowChooser {
   bool IsWorthJoining(int stage, int root, int depth) const {
     const StageShape inner(c(), stage), outer(c(), root);
     if (inner.SharesOperands() || IsFold(inner.stage())) return false;
-    // The stage joins the rows if there are enough rows to keep the processors
-    // busy, or if a row has little work.
+    // The stage joins the group if there are enough rows to keep the device
+    // busy, or if a row of it is little work.
     const int64_t rows = outer.LikelyPoints(0, depth);
     const int64_t length = PartOf(inner.LikelyPoints(), rows);
     return rows * gpu_.workgroup_size * 2 >= gpu_.busy_invocations ||
@@ -120,8 +122,8 @@ class RowChooser {
     if (bytes > (gpu_.is_cpu_like ? kOwnBytesOfCpu : kOwnBytes)) return false;
     if (length_ < gpu_.subgroup_size) return true;
     if (rows_ < gpu_.busy_invocations) return false;
-    // Neighbouring invocations would then read addresses that are far apart. On
-    // a GPU that costs a cache line each; on a CPU it makes no difference.
+    // Invocations with a row each would read addresses that are far apart. On a
+    // GPU each address costs a cache line; on a CPU it makes no difference.
     return gpu_.is_cpu_like || is_by_points_;
   }
 
@@ -166,8 +168,8 @@ class RowChooser {
     BindRow(root, group_.depth, depth > 0 ? 1 : 0);
   }
 
-  // Chooses as many invocations as take a few elements each, without a rest if
-  // possible.
+  // Chooses the number of invocations of a workgroup, so that each has few
+  // elements of a row. Prefers numbers that divide the row.
   void ChooseInvocations() {
     const int64_t unit = gpu_.subgroup_size;
     const int64_t most = std::min(
@@ -179,15 +181,16 @@ class RowChooser {
       return;
     }
     invocations_ = std::min(unit, gpu_.max_invocations);
-    // On a CPU, a workgroup runs on one thread, so fewer invocations are enough
-    // to use it fully.
+    // On a CPU device one thread runs a whole workgroup, so fewer invocations
+    // are enough to use it fully.
     const int64_t enough = gpu_.is_cpu_like ? kMaxIterations : 4;
     while (invocations_ * 2 <= most && invocations_ * enough < length_)
       invocations_ *= 2;
   }
 
-  // Returns the number of a member's axes, from the first on, up to the last
-  // one that has one value in a row.
+  // Returns how many of a member's axes, counted from the first, must stay
+  // outside of the row: the last of them is equal to an axis that the group's
+  // stages have in common.
   int FixedAxes(const StageRef& member) const {
     const int number = writer_.NumberOf(member);
     const std::vector<int> axes =
@@ -201,11 +204,10 @@ class RowChooser {
     return fixed;
   }
 
-  // Binds loops of a stage in a row to invocations. `first` is the number of
-  // the first loop of the axis with number `axis`; only loops from there on are
-  // bound. They are the loops over the stage's points. If there are fewer
-  // points than invocations and the reductions are longer, they are those of
-  // the reductions.
+  // Binds loops of a stage in a row to invocations. `axis`: the first axis that
+  // may be bound; `first`: the number of its loop. The loops over points are
+  // bound, or, if there are fewer points than invocations and the reductions
+  // are longer, the loops of the reductions.
   void BindRow(const StageRef& stage, int axis, size_t first) {
     std::string name = "row";
     size_t count = 0;
@@ -229,7 +231,8 @@ class RowChooser {
     BindLoop(writer_.FuseLoops(stage, first, count, name), extent);
   }
 
-  // Returns the product of the axes' extents, if it is constant.
+  // Returns the product of the extents of axes first .. end - 1, if they are
+  // constant.
   static std::optional<int64_t> ExtentOf(const StageShape& shape, int first,
                                          int end) {
     int64_t extent = 1;
@@ -257,8 +260,9 @@ class RowChooser {
   ScheduleWriter& writer_;
   StageGroup group_;
   int64_t rows_ = 1;
-  int64_t length_ = 1;         // number of elements of the longest row
-  bool is_by_points_ = false;  // true if all stages have the same axes
+  int64_t length_ = 1;         // number of elements that the longest row stores
+                               // and combines
+  bool is_by_points_ = false;  // true if all stages have the same spatial axes
   int64_t invocations_ = 1;
 };
 
@@ -284,8 +288,8 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const StageRef& stage,
     const int spatial = shape.spatial_count();
     const int64_t points = shape.LikelyPoints(0, spatial);
     const int64_t combined = shape.LikelyPoints(spatial, shape.axis_count());
-    // `together`: number of invocations that would work on one result if the
-    // reduction were not split.
+    // `together`: number of invocations that compute one result together if the
+    // reduction is not split.
     const int64_t together = shape.SharesOperands() ? 1
                              : gpu.is_cpu_like      ? gpu.subgroup_size
                                                     : gpu.workgroup_size;
@@ -295,7 +299,9 @@ bool SplitReductionOnGpu(const jit::GpuModel& gpu, const StageRef& stage,
     const int64_t needed = (combined + together * kMaxIterations - 1) /
                            (together * kMaxIterations);
     parts = std::max(std::min(wanted, worth), needed);
-    // Doubling the number of busy invocations is not worth another phase.
+    // A second phase is not worth it for parts that only double or triple the
+    // number of busy invocations, unless the reduction is too long for one
+    // phase.
     if (parts < (needed > 1 ? 2 : 4)) return false;
     for (int a = spatial; a < shape.axis_count(); ++a) {
       if (axis < 0 || shape.LikelyExtent(a) > shape.LikelyExtent(axis))

@@ -11,15 +11,15 @@
 
 namespace ember::schedule {
 
-// Schedules a group of stages that runs row by row, with reductions along the
-// rows; `root` is its last stage. Returns false, without a change, if the rule
-// does not apply. done: gets the other stages of the group.
+// Schedules a group of stages that run row by row, with reductions along the
+// rows. `root`: the last stage of the group. Returns false, without a change,
+// if the rule does not apply. done: gets the other stages of the group.
 bool ScheduleRowsOnGpu(const jit::GpuModel& gpu, const StageRef& root,
                        std::set<StageRef>& done, ScheduleWriter& writer);
 
 // Splits a reduction into two stages (rfactor) if it has too few results to
-// keep the device busy, or is too long for one invocation. `parts` is the new
-// stage. Returns false if that does not pay.
+// keep the device busy, or is too long for one invocation. `parts`: the name of
+// the new stage. Returns false, without a change, if neither is the case.
 bool SplitReductionOnGpu(const jit::GpuModel& gpu, const StageRef& stage,
                          const StageRef& parts, ScheduleWriter& writer);
 

@@ -7,18 +7,18 @@
 namespace ember::schedule {
 namespace {
 
-// Smallest number of elements of a part: the neighbours that an invocation
-// loads at once.
+// Number of neighbouring elements that an invocation loads at once; a part has
+// at least as many.
 constexpr int64_t kLanes = 4;
-// Largest length of a run, used if possible: as many narrow floats as one load
-// or store can move.
+// Largest length of a run, which is used if possible: as many f16 numbers as
+// one load or store moves.
 constexpr int64_t kMaxOfRun = 8;
-// Largest number of elements of a part, which share the registers with other
-// values.
+// Largest number of elements of a part. An invocation keeps them in registers,
+// besides other values.
 constexpr int64_t kMaxOfPart = 16;
 
-// Splits a loop over a run into a loop over vectors and a loop over their
-// lanes.
+// Splits the loop over a run of neighbours into a loop over vectors and a loop
+// over their lanes. Returns the two loops.
 std::vector<LoopRef> SplitRun(const LoopRef& run, const RowRuns& runs,
                               ScheduleWriter& writer) {
   const int64_t lanes = std::min(kLanes, runs.run);

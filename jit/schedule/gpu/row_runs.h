@@ -33,44 +33,44 @@ struct RowRuns {
   bool operator==(const RowRuns&) const = default;
 };
 
-// Returns the number of parts into which the invocations divide a row of this
-// many elements.
+// Returns the number of parts, one per invocation, into which a row of
+// `columns` elements is divided.
 int64_t PartsOfRow(int64_t columns, int64_t invocations);
-// Returns the runs of a row of `columns` elements that is divided among the
-// invocations. Returns nullopt if vectors do not divide a part, or if a part
-// does not fit the registers.
+// Returns how a row of `columns` elements is divided into parts and runs.
+// Returns nullopt if a part is no multiple of vectors, or does not fit an
+// invocation's registers.
 std::optional<RowRuns> RunsOfRow(int64_t columns, int64_t invocations);
 
-// Splits the stage's loop along the row into a loop over parts and, inside it,
-// the loops of a part. Returns the loops of a part: rounds, vectors of a run,
-// and their lanes.
+// Splits the stage's loop along the row into a loop over parts and the three
+// loops inside a part, which are returned: over rounds, over the vectors of a
+// run, and over their lanes.
 std::vector<LoopRef> SplitRow(const LoopRef& loop, const RowRuns& runs,
                               ScheduleWriter& writer);
-// Splits the loop over a part of the row into the loops of a part, as SplitRow
-// does.
+// Splits the loop over the elements of one part into the three loops inside a
+// part that SplitRow returns.
 std::vector<LoopRef> SplitPart(const LoopRef& loop, const RowRuns& runs,
                                ScheduleWriter& writer);
 
-// `count` nested loops of a stage, from number `first` on, that have `points`
-// points in all, for `invocations` invocations.
+// The nested loops of a stage that are divided among invocations: `count`
+// loops, from number `first` on, with `points` iterations in all.
 struct BoundLoops {
   size_t first = 0;
   size_t count = 0;
   int64_t points = 0;
   int64_t invocations = 1;
 };
-// Fuses the loops, and divides their points among the invocations, which
-// compute them in rounds. The number of points must be the same for each
-// invocation: if rounds were guarded, the rows beyond the end would count as
-// read.
+// Fuses the loops, and divides their iterations (points) among the invocations,
+// which compute them in rounds. Each invocation must have the same number of
+// points: otherwise the last round would be guarded, and rows beyond the end
+// would count as read.
 void BindLoops(const StageRef& stage, const BoundLoops& loops,
                ScheduleWriter& writer);
-// Does the same as BindLoops, but in each round an invocation computes `lanes`
-// neighbouring points at once.
+// Does the same as BindLoops, but an invocation computes `lanes` neighbouring
+// points in each round.
 void BindNeighbours(const StageRef& stage, const BoundLoops& loops,
                     int64_t lanes, ScheduleWriter& writer);
 
-// Unrolls the loops of a part, and vectorizes the last one.
+// Unrolls the loops inside a part of a row, and vectorizes the innermost one.
 void WriteOutPart(const std::vector<LoopRef>& loops, ScheduleWriter& writer);
 
 }  // namespace ember::schedule

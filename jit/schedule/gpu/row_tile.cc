@@ -21,26 +21,28 @@
 namespace ember::schedule {
 namespace {
 
-// Number of neighbours that an invocation computes at once, or of steps of a
-// reduction that are unrolled.
+// Number of neighbouring points that an invocation computes at once, and number
+// of steps of a reduction that are unrolled.
 constexpr int64_t kLanes = 4;
-// Padding that makes neighbouring rows of workgroup memory begin in different
-// banks.
+// Padding of rows in the workgroup's memory, so that neighbouring rows begin in
+// different banks.
 constexpr int64_t kRowPaddingBytes = 16;
-// Largest number of parts of a row that each reader of the whole row combines
-// itself.
+// Largest number of partial results of a row for which each reader combines
+// them itself, instead of a stage of its own.
 constexpr int64_t kMaxInlined = 4;
-// Workgroups with more rows need more than half of a processor's registers.
+// Largest number of rows of a workgroup that leaves half of a processor's
+// registers to a second workgroup.
 constexpr int64_t kMaxRowsOfTwo = 64;
-// Largest number of results of an invocation in a fold. All of them belong to
-// one row, so they share the row's total and its maximum.
+// Largest number of results of one invocation in a fold over blocks. All of
+// them are in one row, so they share the row's running total and maximum.
 constexpr int64_t kMaxFolded = 32;
-// Assumed number of invocations per processor, if the number of processors is
-// not known.
+// Number of invocations per processor from which the number of processors is
+// estimated if it is not known.
 constexpr int64_t kInvocationsOfProcessor = 2048;
-// Largest number of operand elements that may be read per element that stays in
-// the workgroup. Each tile reads operands again, mostly from caches; in return,
-// the results between the products need no memory.
+// Largest number of operand elements that a tile may read for each element that
+// it keeps in the workgroup. Reading operands again in each tile, mostly from
+// caches, is the price of keeping the results between the products out of
+// memory.
 constexpr int64_t kMaxOperands = 4;
 
 class RowTileScheduler {
@@ -61,7 +63,8 @@ class RowTileScheduler {
     ReadProductsOnce();
     if (!PlanProducts()) return false;
     around_root_ = ScheduleRoot();
-    // Stages that a block needs are computed in the fold's loop over blocks.
+    // All other stages are computed in the root's loop over tiles or, if there
+    // is a fold over blocks, in its loop over blocks.
     LoopRef around = around_root_;
     if (IsFold(group_.root)) {
       around = ScheduleFold(group_.root, /*around=*/1);
@@ -84,7 +87,8 @@ class RowTileScheduler {
            SharedBytes() <= gpu_.shared_bytes && FoldFits();
   }
 
-  // Returns the group's members, and the stages that were made from them.
+  // Returns the group's members, and the stages that this schedule has added
+  // for them.
   std::set<StageRef> Scheduled() const {
     std::set<StageRef> scheduled = gathers_;
     scheduled.insert(group_.members.begin(), group_.members.end());
@@ -96,7 +100,8 @@ class RowTileScheduler {
            2 * SharedBytes() > gpu_.shared_bytes;
   }
 
-  // Returns the cost of all tiles, in units of a row's cost.
+  // Returns the cost of all tiles. The unit is the work for one row and all of
+  // its keys.
   double Cost() const {
     return CostOf({.tiles = Tiles(),
                    .processors = Processors(),
@@ -137,7 +142,8 @@ class RowTileScheduler {
     return writer_.LoopsOf(stage)[static_cast<size_t>(number)];
   }
 
-  // Number of keys of a block; all keys, if they are in one block.
+  // Returns the number of keys (elements of a row of scores) in a block; all
+  // keys if there is one block.
   int64_t KeysOfBlock() const {
     int64_t keys = 1;
     for (const StageRef& member : group_.members) {
@@ -148,9 +154,9 @@ class RowTileScheduler {
     return keys;
   }
 
-  // Returns the fraction of the fold's blocks that tiles compute on average, if
-  // the number of visible keys grows evenly from row to row: a tile computes
-  // blocks up to the end of its last row's last block.
+  // Returns the fraction of the blocks that tiles compute on average. A tile
+  // skips blocks that a mask hides from all of its rows. The number of visible
+  // keys is assumed to grow evenly from the first row to the last.
   double ShareOfBlocks() const {
     for (const StageRef& member : group_.members) {
       const std::optional<UsefulElements>& useful =
@@ -167,14 +173,16 @@ class RowTileScheduler {
     return 1;
   }
 
-  // Schedules the loop over tiles, which are tasks, and returns it. If the root
-  // is a fold of parts of the keys, each value of its last axis is a task.
+  // Splits the root into tiles of rows, which are the tasks, and returns the
+  // loop over tasks. If the root is a fold of parts of the keys, each part of
+  // each tile is a task.
   LoopRef ScheduleRoot() {
     const StageRef& root = group_.root;
     writer_.Split(LoopOf(root, group_.depth - 1), rows_, "_tile", "_rest");
     size_t count = static_cast<size_t>(group_.depth);
     if (IsFold(root)) {
-      // Puts the loops in this order: tiles, parts, blocks, then points.
+      // Orders the root's loops: tiles, parts of the keys, blocks, then the
+      // points of a tile.
       std::vector<LoopRef> order = writer_.LoopsOf(root);
       const auto points = order.begin() + group_.depth;
       std::rotate(points, order.end() - 1, order.end());
@@ -189,13 +197,14 @@ class RowTileScheduler {
     return tasks;
   }
 
-  // Schedules a fold: blocks one after the other, inside `around` outermost
-  // loops. In each block an invocation has points of one row, and all
-  // invocations have the same number. Returns the loop over blocks.
+  // Schedules a fold: its loop over blocks comes right inside the `around`
+  // outermost loops. In each block an invocation computes points of one row,
+  // and all invocations compute equally many. Returns the loop over blocks.
   LoopRef ScheduleFold(const StageRef& stage, size_t around) {
     std::vector<LoopRef> order = writer_.LoopsOf(stage);
-    // If the fold is the root, its other loops over rows are outside of the
-    // tile, so only the loop over a tile's rows is inside.
+    // If the fold is the root, its loops over other rows are already fused to
+    // tasks. Only the loop over the rows of a tile is inside the loop over
+    // blocks.
     const size_t rows = around == 0 ? static_cast<size_t>(group_.depth) : 1;
     if (around == 0) {
       std::ranges::rotate(order, order.end() - 1);
@@ -209,7 +218,8 @@ class RowTileScheduler {
     const std::vector<LoopRef> inner = SplitRow(columns, runs, writer_);
     const LoopRef item = writer_.FuseLoops(stage, first, rows + 1, "points");
     writer_.Do(Bind{item});
-    // If these loops are unrolled, the sums are registers of their invocations.
+    // These loops are unrolled, so that the running sums stay in the registers
+    // of their invocations.
     for (const LoopRef& loop : inner) writer_.Do(Unroll{loop});
     return order[around];
   }
@@ -223,8 +233,8 @@ class RowTileScheduler {
     return fits(group_.root) && std::ranges::all_of(group_.members, fits);
   }
 
-  // True if the rows of all stages have constant extents. Otherwise it is not
-  // known if a tile fits.
+  // True if the rows of all stages have constant extents. If not, it is not
+  // known whether a tile fits a workgroup.
   bool HasConstantRows() const {
     const auto is_constant = [&](const StageRef& stage) {
       const StageShape shape = ShapeOf(stage);
@@ -236,12 +246,13 @@ class RowTileScheduler {
            std::ranges::all_of(group_.members, is_constant);
   }
 
-  // Returns the runs of a row with `columns` elements (row_runs.h).
+  // Returns how invocations divide a row of `columns` elements (row_runs.h).
   std::optional<RowRuns> RunsOf(int64_t columns) const {
     return RunsOfRow(columns, Invocations() / rows_);
   }
-  // Returns the runs of a stage whose last axis alone is along the row, or of a
-  // stage of a row's parts.
+  // Returns how invocations divide the stage's rows. Applies to stages in which
+  // only the last axis is along the row, and to stages of partial results of a
+  // row; otherwise returns nullopt.
   std::optional<RowRuns> RunsOf(const StageRef& stage) const {
     const StageShape shape = ShapeOf(stage);
     const int last = shape.spatial_count() - 1;
@@ -252,8 +263,8 @@ class RowTileScheduler {
     if (IsFold(stage)) return RunsOf(columns);
     if (shape.stage().has_reduction() || last < group_.depth)
       return std::nullopt;
-    // The last axis is along the row if its extent is the number of columns. In
-    // a stage that is computed block by block, it is the number of columns
+    // The last axis is along the row alone if its extent is the number of
+    // columns, or, in a stage that is computed block by block, that number
     // times the number of blocks.
     const int64_t extent = shape.LikelyExtent(last);
     const bool is_alone =
@@ -262,8 +273,8 @@ class RowTileScheduler {
     return is_alone ? RunsOf(columns) : std::nullopt;
   }
 
-  // Binds all loops from `first` on, which have `points_of_tile` points in a
-  // tile.
+  // Divides the iterations of all loops from number `first` on among the
+  // invocations. `points_of_tile`: the number of these iterations in a tile.
   void BindPoints(const StageRef& stage, size_t first, int64_t points_of_tile) {
     const std::vector<LoopRef> loops = writer_.LoopsOf(stage);
     const std::optional<RowRuns> runs = RunsOf(stage);
@@ -278,9 +289,9 @@ class RowTileScheduler {
     WriteOutPart(inner, writer_);
   }
 
-  // Returns the number of neighbours in a row that an invocation computes at
-  // once: kLanes for stages without reductions whose rows are a multiple of
-  // kLanes elements, otherwise 1.
+  // Returns the number of neighbouring elements of a row that an invocation
+  // computes at once: kLanes if the stage has no reduction and kLanes divides
+  // the row, otherwise 1.
   int64_t LanesOf(const StageRef& stage) const {
     const StageShape shape = ShapeOf(stage);
     const int last = shape.spatial_count() - 1;
@@ -289,7 +300,8 @@ class RowTileScheduler {
     return extent && *extent % kLanes == 0 ? kLanes : 1;
   }
 
-  // Returns the number of elements of a row in the stage's buffer.
+  // Returns the number of elements that a row has in the stage's buffer, in one
+  // block.
   int64_t ColumnsOf(const StageRef& stage) const {
     const auto parts = parts_.find(stage);
     if (parts != parts_.end()) return parts->second;
@@ -298,8 +310,8 @@ class RowTileScheduler {
                               shape.spatial_count()) /
            (stage == group_.root ? tile_.parts : TurnsOf(stage));
   }
-  // Returns how often the stage is computed for a tile: once for each block
-  // that the fold combines, or once.
+  // Returns how often a tile computes the stage: once for each block if it
+  // belongs to a block of the fold, otherwise once.
   int64_t TurnsOf(const StageRef& stage) const {
     return of_block_.contains(stage) ? blocks_ * tile_.parts : 1;
   }
@@ -309,8 +321,8 @@ class RowTileScheduler {
       return RunsOf(ref) == runs;
     });
   }
-  // True if invocations keep their elements of the stage's rows in registers:
-  // all readers have the same runs of them.
+  // True if an invocation keeps its elements of the stage's rows in registers,
+  // because all readers divide rows among the invocations in the same way.
   bool IsInRegisters(const StageRef& stage) const {
     const std::optional<RowRuns> runs = RunsOf(stage);
     return runs && !parts_.contains(stage) &&
@@ -326,8 +338,8 @@ class RowTileScheduler {
     }
     return rows_ * bytes;
   }
-  // Returns the number of elements that are stored to and read from the
-  // workgroup's memory.
+  // Returns the number of elements that a tile stores to the workgroup's
+  // memory, plus the number that it reads from there.
   int64_t Kept() const {
     int64_t elements = 0;
     for (const StageRef& member : group_.members) {
@@ -337,10 +349,10 @@ class RowTileScheduler {
     return elements;
   }
 
-  // Returns the largest number of bytes that are live at once: a member is live
-  // from its computation to its last read, and so are products' slices
-  // (jit/gpu/lifetimes.h). Sums that the fold keeps are stored after all
-  // blocks.
+  // Returns the largest number of bytes of the workgroup's memory that are in
+  // use at once. A stage's results are in use from their computation to their
+  // last read, and so are slices of products (jit/gpu/lifetimes.h). Running
+  // sums of the fold are stored after all blocks.
   int64_t SharedBytes() const {
     int64_t most = 0;
     for (const StageRef& at : group_.members) {
@@ -369,8 +381,8 @@ class RowTileScheduler {
     for (const StageRef& member : group_.members) {
       if (!IsProduct(member)) continue;
       std::optional<MatrixPlan> plan;
-      // A product with few columns does not occupy all subgroups, so fewer are
-      // tried.
+      // Fewer subgroups are tried if a product has too few columns to occupy
+      // all of them.
       for (int64_t subgroups = kRowTileSubgroups; !plan && subgroups > 0;
            subgroups /= 2) {
         plan = PlanMatricesOnGpu(gpu_, c(), writer_.NumberOf(member),
@@ -409,7 +421,8 @@ class RowTileScheduler {
     return ScheduleMatricesOfRows(gpu_, plan, product, factors, writer_);
   }
 
-  // Records how many bytes of workgroup memory the slices of a product take.
+  // Records how many bytes of the workgroup's memory the slices of the product
+  // take.
   void NoteSlices(const StageRef& product, const MatrixPlan& plan,
                   const RowFactors& factors) {
     const int64_t rows = plan.RowsOfTile() * DTypeByteSize(plan.type.a),
@@ -432,8 +445,9 @@ class RowTileScheduler {
         2 * columns * plan.slice + padding + (has_rows ? 0 : rows * plan.slice);
   }
 
-  // Returns the stages of which the product needs slices, and that no other
-  // stage reads.
+  // Returns the stages that look up a factor of the product in a table
+  // (IsLookupForProducts) and that no other stage reads. The product computes
+  // slices of them.
   std::set<StageRef> GathersFor(const StageRef& product) const {
     std::set<StageRef> gathers;
     const int number = writer_.NumberOf(product);
@@ -450,7 +464,7 @@ class RowTileScheduler {
     return {c().buffers[writer_.StageAt(stage).stores[0].buffer].name};
   }
 
-  // Pads the rows of a stage's buffer, if it has several columns.
+  // Pads the rows of the stage's buffer, unless a row has only one element.
   void PadRows(const StageRef& stage, DType type) {
     if (ColumnsOf(stage) == 1 || parts_.contains(stage)) return;
     const int64_t elements = kRowPaddingBytes / DTypeByteSize(type);
@@ -462,7 +476,7 @@ class RowTileScheduler {
     const uint32_t buffer = writer_.StageAt(stage).stores[0].buffer;
     if (parts_.contains(stage)) {
       // Moves the loop over the parts of a row inside the loop over rows, so
-      // that a row's parts are next to each other.
+      // that the partial results of a row are contiguous.
       std::vector<LoopRef> order = writer_.LoopsOf(stage);
       std::rotate(order.begin(), order.begin() + 1, order.begin() + spatial);
       writer_.Reorder(std::move(order));
@@ -479,14 +493,14 @@ class RowTileScheduler {
     }
     const bool is_in_rounds = !RunsOf(stage);
     BindPoints(stage, 0, rows_ * ColumnsOf(stage));
-    // If the loop over rounds is unrolled, an invocation computes the address
-    // in panels only once, and the rounds use constant offsets from it.
+    // The loop over rounds is unrolled, so that an invocation computes an
+    // address in the panels only once and adds constants for the other rounds.
     if (IsInPanels(stage) && is_in_rounds) writer_.Do(Unroll{LoopOf(stage, 1)});
     return writer_.status().ok();
   }
 
-  // True if products of warpgroups read the stage's rows from panels, which
-  // need no padding.
+  // True if products of warpgroups read the stage's results from panels
+  // (jit/target/shared_panels.h), whose rows need no padding.
   bool IsInPanels(const StageRef& stage) const {
     return tile_.is_wide &&
            std::ranges::any_of(plans_, [&](const auto& product) {
@@ -495,8 +509,8 @@ class RowTileScheduler {
            });
   }
 
-  // Unrolls some steps of a reduction, if they divide it. In an invocation's
-  // part of a row it unrolls all steps, as vectors.
+  // Unrolls kLanes steps of a reduction, if kLanes divides its length. In a
+  // stage of partial results it unrolls all steps of the part, as vectors.
   void WriteOutReduction(const StageRef& stage) {
     const LoopRef loop = writer_.LoopsOf(stage).back();
     const std::optional<RowRuns> runs = RunsOf(stage);
@@ -509,8 +523,8 @@ class RowTileScheduler {
     writer_.Do(Unroll{writer_.Split(loop, kLanes, "_steps", "_step").inner});
   }
 
-  // Finds the first fold over blocks. The stages before it compute one block in
-  // each iteration.
+  // Finds the first fold over blocks in the group, and the stages before it,
+  // which are computed for one block in each iteration of the fold.
   void FindFold() {
     StageRef fold = group_.root;
     for (const StageRef& member : group_.members) {
@@ -525,8 +539,9 @@ class RowTileScheduler {
     blocks_ = shape.LikelyExtent(shape.spatial_count());
   }
 
-  // Divides a row's reductions among several invocations, which have
-  // interleaved elements: each becomes two stages.
+  // Divides each reduction along a row among several invocations: a new stage
+  // (rfactor) computes partial results of interleaved elements, and the stage
+  // itself combines these.
   void SplitReductions() {
     std::vector<StageRef> members;
     for (const StageRef& member : group_.members) {
@@ -534,8 +549,9 @@ class RowTileScheduler {
       if (parts > 1) {
         parts_[members.emplace_back(PartsOf(member))] = parts;
         if (of_block_.contains(member)) of_block_.insert(members.back());
-        // If the stage that combines the parts is inlined, no invocation has to
-        // wait for another that combines them for all.
+        // If a row has few parts, the stage that combines them is inlined in
+        // its readers. Then no invocation waits until another one has combined
+        // them.
         if (parts <= kMaxInlined && writer_.Try(Inline{member})) {
           of_block_.erase(member);
           continue;
@@ -546,9 +562,10 @@ class RowTileScheduler {
     group_.members = std::move(members);
   }
 
-  // If several stages read a product's rows in parts, splits the product in
-  // two: a new stage multiplies and stores to the workgroup's memory, and the
-  // product itself becomes a copy of that stage in registers.
+  // If several stages read a product's rows and divide them in the same way,
+  // splits the product in two: a new stage multiplies and stores to the
+  // workgroup's memory, and the product's own stage copies its results to
+  // registers.
   void ReadProductsOnce() {
     for (size_t i = 0; i < group_.members.size(); ++i) {
       const StageRef product = group_.members[i];
@@ -566,13 +583,13 @@ class RowTileScheduler {
     }
   }
 
-  // Returns the stage that SplitReduction makes from a stage.
+  // Returns the stage of partial results that SplitReduction makes for a stage.
   static StageRef PartsOf(const StageRef& stage) {
     return {stage.name + ".parts"};
   }
 
-  // Splits the stage's reduction. Returns the number of parts; 1 if it is not
-  // split.
+  // Splits the stage's reduction along the row into parts, one per invocation
+  // of the row. Returns the number of parts; 1 if the reduction stays whole.
   int64_t SplitReduction(const StageRef& stage) {
     const StageShape shape = ShapeOf(stage);
     const int spatial = shape.spatial_count();
@@ -598,23 +615,27 @@ class RowTileScheduler {
   const RowTile tile_;
   const int64_t rows_;
   ScheduleWriter& writer_;
-  // Number of parts of a row, per stage of parts.
+  // For each stage of partial results: the number of parts of a row.
   std::map<StageRef, int64_t> parts_;
   std::set<StageRef> of_block_;
   int64_t blocks_ = 1;
-  // Number of elements of the products' column factors that a tile reads.
+  // Number of elements of the columns' factors that a tile reads, for all
+  // products.
   int64_t operands_ = 0;
-  // tile of matrices; key: the product
+  // the tile of matrices of each product
   std::map<StageRef, MatrixPlan> plans_;
-  // bytes of a product's slices; key: the product
+  // number of bytes that the slices of each product take in the workgroup's
+  // memory
   std::map<StageRef, int64_t> slice_bytes_;
-  int64_t bytes_ahead_ = 0;  // number of bytes of slices that are whole sums
-  // The root's loop over tiles, and the fold's loop over blocks, if the group
-  // has a fold.
+  int64_t bytes_ahead_ = 0;  // number of bytes of the slices that are whole
+                             // sums and are copied ahead
+  // `around_root_`: the root's loop over tiles. `around_blocks_`: the fold's
+  // loop over blocks, if the group has a fold.
   LoopRef around_root_;
   std::optional<LoopRef> around_blocks_;
   std::set<StageRef> gathers_;
-  // products whose results are copied to registers
+  // new stages that compute a product whose own stage copies the results to
+  // registers
   std::set<StageRef> tiles_;
 };
 

@@ -19,37 +19,40 @@
 
 namespace ember::schedule {
 
-// Number of subgroups of a workgroup. Each subgroup has its own rows of
-// matrices or, if there are fewer rows than subgroups, its own columns.
+// Number of subgroups of a workgroup. Each subgroup multiplies its own rows of
+// matrices. If there are fewer rows of matrices than subgroups, subgroups
+// divide the columns, too.
 inline constexpr int64_t kRowTileSubgroups = 8;
 
 struct RowTile {
   int64_t rows = 0;
-  // True if products use instructions of warpgroups.
+  // true if products use instructions of warpgroups (wide products)
   bool is_wide = false;
-  // True if slices are whole sums: those of the first product's rows are copied
-  // once for the tile, all others once for a block, while the previous block is
-  // computed.
+  // True if each slice of a product is its whole sum. The slice of the first
+  // product's rows is copied once for the tile. All other slices are copied
+  // once per block, while the previous block is computed.
   bool is_ahead = false;
-  // Number of parts of the keys. The group's root is a fold of a part; its axis
-  // before the last has this extent, and each of its values is a task.
+  // Number of parts into which the keys are divided. If there are several, the
+  // group's root is the fold of a part; its axis before the last counts the
+  // parts, each of which is a task of its own.
   int64_t parts = 1;
 };
 
 struct ScheduledRowTile {
-  // Cost of all tiles, in units of a row's cost, by which tiles are compared.
+  // cost of all tiles, by which tiles are compared; the unit is the work for
+  // one row and all of its keys
   double cost = 0;
-  // True if a processor has room for only one workgroup, so that it runs
-  // nothing while that workgroup waits.
+  // True if only one workgroup fits on a processor, so that the processor is
+  // idle while that workgroup waits.
   bool is_alone = false;
-  // The group's stages, and the stages that were made from them.
+  // the stages of the group, and the stages that were added for them
   std::set<StageRef> stages;
 };
 
-// Splits the group's root into tiles of rows, along its dim group.depth - 1,
-// and computes all other stages for these tiles. Returns nullopt if the device
-// has no matrices for a product, if the tile does not fit, or if some primitive
-// is refused.
+// Schedules the group in tiles of rows: splits the root along its dim
+// group.depth - 1, and computes all other stages for one tile at a time.
+// Returns nullopt if the device has no matrices for a product, if the tile does
+// not fit a workgroup, or if some primitive is refused.
 std::optional<ScheduledRowTile> ScheduleRowTile(const jit::GpuModel& gpu,
                                                 const StageGroup& group,
                                                 const RowTile& tile,

@@ -5,22 +5,24 @@
 namespace ember::schedule {
 namespace {
 
-// A tile costs one unit for each of its rows and each key. kRowsOfSlices is the
-// additional cost per key of slices that are copied when they are needed.
-// kElementsOfBlock is the additional cost per block, for barriers and the like.
+// The work for one row of a tile and one key counts as one element.
+// kRowsOfSlices: cost, in elements per key, of slices that are copied only when
+// they are needed. kElementsOfBlock: cost per block, for barriers and the like.
 constexpr double kRowsOfSlices = 24;
 constexpr double kElementsOfBlock = 2000;
-// Cost of a second phase, which combines the results of several parts of the
-// keys. The number is a guess.
+// Cost, in elements, of the second phase, which combines the results of several
+// parts of the keys. The number is a guess.
 constexpr double kElementsOfCombining = 32000;
-// Relative cost of products of warpgroups, which load no factors to registers.
+// Ratio of the cost of products of warpgroups, which load no factors to
+// registers, to that of other products.
 constexpr double kCostOfWide = 0.9;
-// The cost is multiplied by kCostOfWaiting if a processor has only one
-// workgroup, so that nothing runs while it waits, and by kCostOfWaitingAhead if
-// that workgroup waits only at barriers and not for memory. Both are guesses.
+// Factors by which the cost grows if only one workgroup fits on a processor,
+// which is then idle while that workgroup waits. kCostOfWaitingAhead: if slices
+// are copied ahead, so that the workgroup waits at barriers only, not for
+// memory. Both are guesses.
 constexpr double kCostOfWaiting = 1.5;
 constexpr double kCostOfWaitingAhead = 1.4;
-// Scaling the running sums, which happens once per block, costs as much as this
+// Cost of scaling a row's running sums, which happens once per block, as a
 // number of keys.
 constexpr double kKeysOfFold = 12.8;
 

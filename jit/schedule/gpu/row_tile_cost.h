@@ -14,23 +14,24 @@ namespace ember::schedule {
 struct RowTileFigures {
   int64_t tiles = 1;  // number of tiles in the whole dispatch
   int64_t processors = 1;
-  // The number of rows of a tile, and the number of parts of the keys.
+  // `rows`: number of rows of a tile. `parts`: number of parts of the keys.
   int64_t rows = 1;
   int64_t parts = 1;
-  // The number of keys in a block, the number of blocks in a part, and the
-  // fraction of these blocks that a tile computes on average, because a causal
-  // mask hides the other blocks from the tile's rows.
+  // `keys_of_block`: number of keys in a block. `blocks`: number of blocks in a
+  // part. `share_of_blocks`: fraction of these blocks that a tile computes on
+  // average, because a causal mask hides the others from all rows of the tile.
   int64_t keys_of_block = 1;
   int64_t blocks = 1;
   double share_of_blocks = 1;
-  // Properties of the tile, which the fields with the same names in RowTile and
-  // ScheduledRowTile (row_tile.h) explain.
+  // Properties of the tile, as in the fields of RowTile and ScheduledRowTile
+  // (row_tile.h) with the same names.
   bool is_wide = false;
   bool is_ahead = false;
   bool is_alone = false;
 };
 
-// Returns the cost of all tiles, in units of a row's cost.
+// Returns the cost of all tiles. The unit is the work for one row and all of
+// its keys.
 double CostOf(const RowTileFigures& tile);
 
 }  // namespace ember::schedule

@@ -24,16 +24,18 @@
 namespace ember::schedule {
 namespace {
 
-// Alignment in bytes of buffers in a workgroup's memory.
+// Alignment, in bytes, that this rule assumes for buffers in a workgroup's
+// memory.
 constexpr int64_t kSharedAlignment = 16;
 constexpr int64_t kFewestRows = 16;
 constexpr int64_t kMaxRows = 128;
-// Sizes of a block: numbers of a row's elements (keys) that a fold may combine
-// at once. 0: the whole row is combined at once.
+// Numbers of keys (elements of a row of scores) that a fold may combine at
+// once, in the order in which they are tried. 0: no fold, the whole row is
+// combined at once.
 constexpr int64_t kBlockChoices[] = {0, 128, 64};
 
-// True if the group has several products, one of which reads what other stages
-// computed from the results of another.
+// True if one product of the group depends on another one, with other stages
+// between them.
 bool HasProducts(const Schedule& schedule, const StageGroup& group) {
   const Computation& c = schedule.computation();
   return group.depth > 0 &&
@@ -42,8 +44,9 @@ bool HasProducts(const Schedule& schedule, const StageGroup& group) {
          }) > 1;
 }
 
-// Makes the root read the product's elements from the workgroup's memory.
-// Returns false if some primitive is refused.
+// If the root is the product itself, splits off a stage that computes the
+// product in the workgroup's memory, from which the root then reads it. Returns
+// false if some primitive is refused.
 bool MakeWhole(const StageRef& root, const StageRef& product,
                ScheduleWriter& writer) {
   return root != product ||
@@ -51,33 +54,34 @@ bool MakeWhole(const StageRef& root, const StageRef& product,
              CacheWrite{.stage = product, .computing = product.name + ".tile"});
 }
 
-// A way to divide the keys of attention, the axis j of row_tile_rule.h. A
-// workgroup processes `block` keys at once, and the last block may be padded;
-// 0: all keys at once. The keys are divided into `parts` parts, each of which
-// has its own workgroup for a tile of rows.
+// A way to divide the keys of attention (axis j in row_tile_rule.h). A
+// workgroup processes `block` keys at once, or all if `block` is 0. The last
+// block may be padded. The keys are divided into `parts` parts, each of which
+// has workgroups of its own for every tile of rows.
 struct KeyBlocks {
   int64_t block = 0;
   int64_t parts = 1;
-  // number of blocks of a part, if there are several parts
+  // number of blocks of a part; set only if there are several parts
   int64_t blocks_of_part = 0;
-  // ratio of the number of keys with padding to that without
+  // ratio of the number of keys with padding to the number without
   double filled_up = 1;
 };
 
-// Returns the stage of the running sums that MakeBlocks makes from the product.
+// Returns the stage of running sums that MakeBlocks makes for the product.
 StageRef RunningOf(const StageRef& product) {
   return {product.name + ".running"};
 }
-// Returns the stage of the parts that MakeBlocks makes, if there are several.
+// Returns the stage that MakeBlocks makes for the parts of the keys, if there
+// are several.
 StageRef PartsOf(const StageRef& product) {
   return {RunningOf(product).name + ".parts"};
 }
 
-// Applies online_softmax to the product whose loop `keys` runs over the keys: a
-// fold over blocks of keys computes running sums, and the product becomes their
-// quotients. If there are several parts, each part is folded by itself, the
-// results of the parts are folded again, and the tiles are those of the stage
-// of the parts. Returns false if some primitive is refused.
+// Applies online_softmax to the product whose loop `keys` runs over the keys. A
+// fold over blocks of keys then computes running sums, and the product divides
+// them by the totals. If there are several parts, one fold computes each part,
+// a second fold combines the parts, and the tiles are those of the first fold.
+// Returns false if some primitive is refused.
 bool MakeBlocks(const LoopRef& keys, const KeyBlocks& blocks,
                 ScheduleWriter& writer) {
   const StageRef& product = keys.stage;
@@ -98,11 +102,12 @@ bool MakeBlocks(const LoopRef& keys, const KeyBlocks& blocks,
                             .parts = PartsOf(product).name});
 }
 
-// Returns the ways to divide the keys that the rule tries: each block size of
-// kBlockChoices, with all keys in one workgroup. If there are no more tiles
-// than processors, it also returns, for each block size that divides the keys,
-// a way that divides the keys into parts for several workgroups. There are then
-// at most two workgroups per processor, and each part has at least two blocks.
+// Returns the ways to divide the keys that the rule tries. There is one for
+// each block size of kBlockChoices, in which one workgroup processes all keys.
+// If there are no more tiles than processors, it also returns, for each block
+// size that divides the keys, a way that divides the keys into parts for
+// several workgroups. There are then at most two workgroups per processor, and
+// each part has at least two blocks.
 std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
                                  const StageShape& product) {
   std::vector<KeyBlocks> all;
@@ -131,8 +136,8 @@ std::vector<KeyBlocks> BlocksFor(const jit::GpuModel& gpu,
   return all;
 }
 
-// Two models of the device: one that has only the matrices of warpgroups, and
-// one that has all matrices except those.
+// Two models of the device: `wide` has only the matrices of warpgroups,
+// `narrow` has all others.
 struct Models {
   explicit Models(const jit::GpuModel& gpu) : wide(gpu), narrow(gpu) {
     const auto is_wide = [](const loops::MatrixType& type) {
@@ -144,9 +149,9 @@ struct Models {
   jit::GpuModel wide, narrow;
 };
 
-// Returns all tiles that are worth a try, with different numbers of rows along
-// the axis. Of several tiles with the same number of rows the best comes first,
-// but it may need too much memory.
+// Returns the tiles that are tried, from the most rows along the axis to the
+// fewest. Of several tiles with the same number of rows the fastest comes
+// first; it may need too much memory.
 std::vector<RowTile> TilesFor(const Schedule& schedule, const StageRef& root,
                               int axis, int64_t parts, const Models& models) {
   const StageShape shape(schedule.computation(),
@@ -165,16 +170,17 @@ std::vector<RowTile> TilesFor(const Schedule& schedule, const StageRef& root,
   return tiles;
 }
 
-// True if all buffers of tasks fit a workgroup's memory, including gaps between
-// them, and wide products have their panels.
+// True if the nest can be placed on the device: all task buffers fit a
+// workgroup's memory, including gaps between them, and products of warpgroups
+// have their panels.
 bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
   jit::gpu::DeviceTraits device;
   device.shared_bytes = gpu.shared_bytes;
   device.invocations = gpu.max_invocations;
   device.subgroup_size = gpu.subgroup_size;
   device.has_whole_subgroups = device.uses_matrices = true;
-  // Sets the traits of devices whose buffers may overlap
-  // (GpuModel::overlays_shared).
+  // These traits say that buffers may share bytes, as on devices with
+  // GpuModel::overlays_shared.
   device.keeps_elements = true;
   device.shared_alignment = kSharedAlignment;
   device.matrices = gpu.matrices;
@@ -220,9 +226,9 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const StageRef& root,
           return !IsLookupForProducts(blocked.computation(), stage);
         });
     if (!HasProducts(blocked, group)) continue;
-    // Number of rows of an accepted tile that leaves a processor room for a
-    // second workgroup; 0: none. Other tiles with as many rows are not tried
-    // then, because TilesFor returns the best of them first.
+    // Number of rows of an accepted tile with which two workgroups fit on a
+    // processor; 0: none yet. Other tiles with as many rows are then skipped,
+    // because TilesFor returns the fastest of them first.
     int64_t settled = 0;
     for (const RowTile& tile :
          TilesFor(blocked, of_tiles, group.depth - 1, blocks.parts, models)) {
@@ -234,8 +240,8 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const StageRef& root,
                           tile, trial_writer);
       if (tiled) tiled->cost *= blocks.filled_up;
       if (!tiled || (best && tiled->cost >= best_cost)) continue;
-      // Alignment and strides are known only after lowering, so the trial is
-      // lowered before it is accepted.
+      // The trial schedule is lowered before it is accepted, because alignment
+      // and strides are known only after lowering.
       const auto nest = Lower(trial);
       if (!nest.ok() || !IsPlanned(*nest, gpu)) continue;
       if (!tiled->is_alone) settled = tile.rows;
@@ -252,7 +258,7 @@ bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const StageRef& root,
   done.merge(scheduled);
   writer.Replace(*std::move(best));
   if (!has_parts) return true;
-  // The second phase: one invocation combines the parts of a result.
+  // In the second phase one invocation combines the parts of each result.
   const std::optional<LoopRef> point =
       SchedulePoints(gpu, root, /*lanes=*/1, writer);
   if (point) JoinPoints(gpu, root, *point, 0, done, writer);

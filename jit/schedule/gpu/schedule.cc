@@ -57,9 +57,9 @@ class GpuChooser {
       point = TryProduct(root, *product);
     const bool adds_parts = done_.contains(PartsOf(root)) ||
                             (product && done_.contains(PartsOf(*product)));
-    // The parts of neighbouring results are next to each other in memory, so
-    // the sum of parts is scheduled point by point: an invocation adds up the
-    // parts of one result.
+    // The stage that adds up the parts is scheduled point by point, one result
+    // per invocation. Then neighbouring invocations read neighbouring elements:
+    // in memory, the same part of neighbouring results is contiguous.
     if (!point && adds_parts) return PointByPoint(root);
     if (!point && TryRows(root)) return;
     if (point) {
@@ -70,8 +70,8 @@ class GpuChooser {
     if (!TryVectors(root)) PointByPoint(root);
   }
 
-  // Lists the stages that are not scheduled yet. If results were cut in two,
-  // stages before them may have been cut, too; inlined stages no longer exist.
+  // Lists the stages that are not scheduled yet. A rule may have added stages
+  // (a cut divides the stages before it, too) or inlined some.
   void FindWhatIsLeft() {
     todo_.clear();
     for (size_t i = 0; i < c().stages.size(); ++i) {
@@ -87,9 +87,9 @@ class GpuChooser {
     if (point) JoinPoints(gpu_, root, *point, 0, done_, writer_);
   }
 
-  // Computes several neighbouring points at once, in the root and in all stages
-  // that are computed for a point of it. Returns false, without a change, if
-  // that is not possible.
+  // Computes several neighbouring points of the root as a vector, together with
+  // all stages that are computed for these points. Returns false, without a
+  // change, if that is not possible.
   bool TryVectors(const StageRef& root) {
     Schedule trial = schedule_;
     const auto joined = TryPoints(root, /*lanes=*/1, trial);
@@ -106,9 +106,9 @@ class GpuChooser {
     return true;
   }
 
-  // Schedules the root's points as tasks and invocations, each with `lanes`
-  // neighbours. Returns the stages that are then computed for these points;
-  // nullopt if the rule does not apply.
+  // Divides the root's points among tasks and invocations, `lanes` neighbours
+  // each. Returns the stages that are then computed for these points; nullopt
+  // if that is not possible.
   std::optional<std::set<StageRef>> TryPoints(const StageRef& root,
                                               int64_t lanes, Schedule& trial) {
     ScheduleWriter writer(trial);
@@ -120,13 +120,15 @@ class GpuChooser {
     return joined;
   }
 
-  // Returns the stage of a reduction's parts, if there is one.
+  // Returns the stage of partial results that TrySplit or a product's rule adds
+  // for a reduction.
   static StageRef PartsOf(const StageRef& reduction) {
     return {reduction.name + ".parts"};
   }
 
-  // Splits a reduction into two stages. The stage of the parts is scheduled
-  // later.
+  // Splits a long reduction into two stages (rfactor). The new stage, of
+  // partial results, is scheduled later. Returns false if splitting is not
+  // worth it.
   bool TrySplit(const StageRef& reduction) {
     const StageRef parts = PartsOf(reduction);
     if (!SplitReductionOnGpu(gpu_, reduction, parts, writer_)) return false;
@@ -147,10 +149,9 @@ class GpuChooser {
     return point;
   }
 
-  // Schedules the root and the stages before it row by row, if that rule
-  // applies. Returns false, without a change, if it does not, or if a stage
-  // must run once and it cannot be proved that each row needs a different part
-  // of it.
+  // Schedules the root and the stages before it row by row. Returns false,
+  // without a change, if the rule does not apply, or if a stage must run once
+  // although rows may need overlapping parts of it.
   bool TryRows(const StageRef& root) {
     Schedule trial = schedule_;
     std::set<StageRef> done = done_;
@@ -185,9 +186,9 @@ class GpuChooser {
     return std::nullopt;
   }
 
-  // True if the stage's axes are the root's in the same order, so that a tile
-  // of one is a tile of the other. Results that are stored transposed go
-  // through memory.
+  // True if the stage has the same axes as the root, in the same order, so that
+  // a tile of the stage's points is a tile of the root's. Results that the root
+  // stores transposed go through memory instead.
   bool HasAxesOf(const StageRef& stage, const StageRef& root) const {
     const std::optional<RootAxes> found =
         RootAxesOf(writer_, {.root = root}, stage);
@@ -198,8 +199,8 @@ class GpuChooser {
     return found && found->axes == axes;
   }
 
-  // True if each point of the root needs a different point of the stage, which
-  // only the stages of `inside` read.
+  // True if the stage can be computed for each point of the root: points need
+  // different elements of it, and only the stages of `inside` read it.
   bool CanJoin(int stage, int root, const std::set<int>& inside) const {
     const int depth = c().stages[root].spatial_count;
     if (depth == 0 || done_.contains({c().stages[stage].name}) ||
@@ -217,7 +218,8 @@ class GpuChooser {
   const jit::GpuModel& gpu_;
   Schedule& schedule_;
   ScheduleWriter writer_;
-  // the stages in order; the last is scheduled first
+  // the stages that are not scheduled yet, in order; the last is scheduled
+  // first
   std::vector<StageRef> todo_;
   std::set<StageRef> done_;
 };

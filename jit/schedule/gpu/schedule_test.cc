@@ -26,8 +26,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Devices with different schedules: with shared memory of two sizes, a CPU,
-// with matrices of subgroups, and with asynchronous copies.
+// Targets that get different schedules: GPUs with much and with little shared
+// memory, a device that is a CPU, a GPU with matrices of subgroups, and one
+// with asynchronous copies.
 constexpr std::string_view kTargets[] = {
     "vulkan1.3+dot+fast_dot+subgroup32+shared49152+invocations1024",
     "vulkan1.3+subgroup4+shared1024+invocations64+gpu",
@@ -38,21 +39,22 @@ constexpr std::string_view kTargets[] = {
 
 jit::GpuModel ModelOf(std::string_view target) {
   jit::GpuModel gpu = jit::GpuModel::Of(target);
-  // The device is small, so that dispatches which tests can evaluate have
-  // several workgroups.
+  // The model is that of a small device, so that dispatches which are small
+  // enough for the evaluator already have several workgroups.
   if (target.ends_with("gpu")) {
     gpu.is_cpu_like = false;
     gpu.workgroup_size = 16;
     gpu.busy_invocations = 64;
     gpu.registers = 24;
-    // The latency is 0, because with a real one every sum in these tests would
-    // be too short to be split.
+    // The latency is 0: otherwise a second phase would cost more than splitting
+    // any sum of these tests saves.
     gpu.latency_clocks = 0;
   }
   return gpu;
 }
 
-// Returns a description of an error, or nothing.
+// Schedules and lowers the pair for the target and compares results. Returns a
+// description of an error; "" if there is none.
 std::string Check(const RandomPair& pair, std::string_view target,
                   uint64_t seed, std::string& text, int& unproved) {
   Schedule schedule(pair.computation);
@@ -64,7 +66,8 @@ std::string Check(const RandomPair& pair, std::string_view target,
   text += loops::ToText(*nest);
   const Status verified = loops::Verify(*nest);
   if (!verified.ok()) {
-    // Proofs of bounds do not handle some indices of open extents.
+    // A missing proof of bounds is counted, not reported, if the dispatch has
+    // parameters: some indices of open extents cannot be proved yet.
     const bool is_unproved =
         verified.message().find("expected a proof of") != std::string::npos;
     if (!is_unproved || pair.parameters.empty()) return verified.ToString();
@@ -93,7 +96,7 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
       std::printf("wrong: EMBER_SEED=%llu %s: %s\n",
                   static_cast<unsigned long long>(seed), target.data(),
                   found.c_str());
-      // Only the first failure is described; of the others only the seeds are
+      // The first failure is described. For the others only the seeds are
       // printed.
       if (wrong++ == 0) {
         ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << target
@@ -111,15 +114,16 @@ TEST(GpuSchedules, ComputeWhatTheDispatchSays) {
   if (!seeds.is_replay) {
     EXPECT_GT(matrices, 0);
   }
-  // Tests that few nests lack a proof of bounds: 27 nests, for 120 pairs and
-  // all targets. A third of the dispatches of models have extents that are
-  // products of parameters. The indices of loops over several such extents are
-  // quotients of quotients, which no proof handles yet.
+  // At most one nest in twelve may lack a proof of bounds; for 120 pairs, 27
+  // nests of all targets did. A third of the model-like dispatches have extents
+  // that are products of parameters. The indices of loops over several such
+  // extents are quotients of quotients, which no proof handles yet.
   EXPECT_LE(unproved * 12,
             static_cast<int>((seeds.end - seeds.begin) * std::size(kTargets)));
 }
 
-// Returns the nest that a GPU with subgroups of 32 gets.
+// Returns the lowered default schedule for the device, by default a GPU with
+// subgroups of 32.
 loops::LoopNest NestFor(std::string_view text,
                         const jit::GpuModel& gpu = ModelOf(kTargets[0])) {
   const auto dispatch = tensor::Parse(text);
@@ -141,7 +145,8 @@ int64_t MostIterations(const loops::LoopNest& nest) {
   return most;
 }
 
-// Returns the nest's results for the dispatch, on the same values each time.
+// Evaluates the nest on values that are the same in each call, and returns the
+// buffers with the results.
 std::vector<std::vector<uint8_t>> Evaluated(const tensor::Dispatch& dispatch,
                                             const loops::LoopNest& nest) {
   std::vector<std::vector<uint8_t>> buffers;
@@ -165,7 +170,8 @@ std::vector<std::vector<uint8_t>> Evaluated(const tensor::Dispatch& dispatch,
   return buffers;
 }
 
-// Four bytes are loaded, shared and multiplied as one word.
+// In products of bytes, four neighbours along the sum are a word, which is
+// loaded, copied to shared memory and multiplied as one.
 TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
   const struct {
     const char* text;
@@ -176,13 +182,13 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
           })",
        {"dot ", "%w.words: i8[16, 64, 4]", "task %w.words.slice: i8[",
         "task %x.slice: u8["}},
-      // The sum has 37 elements and is padded to 40, a multiple of 4.
+      // The sum has 37 elements. Zeros extend it to 40, a multiple of 4.
       {R"(dispatch @odd(%x: i8[19, 37], %w: i8[21, 37]) -> (%y: i32[19, 21]) {
             %y[i, j] = sum(k < 37) i32(%x[i, k]) * i32(%w[j, k])
           })",
        {"dot ", "%w.words: i8[10, 21, 4]", "%x.words: i8[19, 10, 4]"}},
-      // The factors have the layout that dot loops need, so they are read
-      // without a copy.
+      // The bytes of %x and %w are contiguous along the sum already, so neither
+      // factor is copied.
       {R"(dispatch @rows(%x: u8[32, 64], %w: i8[64, 64]) -> (%y: i32[32, 64]) {
             %y[i, j] = sum(k < 64) i32(%x[i, k]) * i32(%w[j, k])
           })",
@@ -198,7 +204,7 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
           })",
        {"dot ", "%x.words: u8[1, 10, 10, 1, 4]",
         "%w.words: i8[3, 3, 1, 20, 4]"}}};
-  // Little work keeps this device busy, so sums are not split.
+  // This model is busy with little work, so that sums are not split.
   jit::GpuModel gpu = ModelOf(kTargets[0]);
   gpu.busy_invocations = 64;
   for (const auto& row : rows) {
@@ -221,8 +227,9 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
   }
 }
 
-// A tile of a product is a tile of the stage that stores it only if their axes
-// are the same; otherwise results go through memory.
+// The stage that stores a product is computed on the product's tiles only if it
+// has the same axes. If it stores the product transposed, the product's results
+// go through memory.
 TEST(GpuSchedules, ProductsThatAreStoredTransposed) {
   const auto text_of = [](const std::string& stored, const std::string& index) {
     auto dispatch = tensor::Parse(R"(
@@ -242,7 +249,7 @@ TEST(GpuSchedules, ProductsThatAreStoredTransposed) {
               ::testing::Not(HasSubstr("compute_at %p %y")));
 }
 
-// A softmax is one phase: a subgroup has each row in registers.
+// A softmax has a single phase, in which a subgroup keeps a row in registers.
 TEST(GpuSchedules, RowsAreOnePhase) {
   const loops::LoopNest nest = NestFor(R"(
     dispatch @softmax(%x: f32[1536, 128]) -> (%y: f32[1536, 128]) {
@@ -273,8 +280,8 @@ TEST(GpuSchedules, ShortRowsAreOfAnInvocationEach) {
   EXPECT_THAT(loops::ToText(nest), HasSubstr("invocation rows_item < 128"));
 }
 
-// Parts of the long sum keep all processors busy, and no invocation has more
-// steps than needed.
+// A long sum is split into parts for all processors, so that no invocation has
+// more than 64 iterations.
 TEST(GpuSchedules, LongSumsAreSplit) {
   const loops::LoopNest nest = NestFor(R"(
     dispatch @sum(%x: f32[1048576]) -> (%y: f32[]) {
@@ -282,7 +289,8 @@ TEST(GpuSchedules, LongSumsAreSplit) {
     })");
   EXPECT_EQ(nest.phases.size(), 2u);
   EXPECT_LE(MostIterations(nest), 64);
-  // Elementwise stages that read a long sum do not compute it themselves.
+  // An elementwise stage that reads a long minimum is computed after it. If it
+  // joined the reduction, each of its points would repeat it.
   EXPECT_LE(MostIterations(NestFor(R"(
     dispatch @range(%x: f32[172, 309]) -> (%y: f32[1, 1]) {
       temp %least: f32[1]
@@ -292,8 +300,9 @@ TEST(GpuSchedules, LongSumsAreSplit) {
             512);
 }
 
-// A product has few results and many steps: its parts are tiles, too, and each
-// result's parts are added up where its bias is added.
+// A convolution with few results and many steps is split. Its parts are
+// computed in tiles like other products, and the stage that adds the bias adds
+// them up.
 TEST(GpuSchedules, PartsOfProductsAreProducts) {
   const jit::GpuModel gpu = jit::GpuModel::Of(
       "sm_90+subgroup32+shared232448+invocations1024+processors132");
@@ -311,11 +320,11 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
   EXPECT_THAT(text, HasSubstr("call %sum.parts: f32[64, 1, 7, 7, 512]"));
   EXPECT_THAT(text, HasSubstr("async %w.slice["));
   EXPECT_THAT(text, HasSubstr("await 2"));
-  // There is a step for each of 16 channels at each of nine pixels, from slices
-  // that are loaded ahead.
+  // Each invocation runs one step for each of 16 channels in each of nine
+  // window positions, from slices that are loaded ahead.
   EXPECT_LE(MostIterations(nest), 9 * 16);
-  // A row times a matrix: neighbouring results read neighbouring elements of
-  // the matrix's rows.
+  // In a row times a matrix, neighbouring results read neighbouring elements of
+  // the matrix. The long sum is split, too.
   const loops::LoopNest row = NestFor(R"(
     dispatch @row(%x: f32[1, 3072], %w: f32[3072, 768]) -> (%y: f32[1, 768]) {
       %y[i, j] = sum(k < 3072) %x[i, k] * %w[k, j]
@@ -323,7 +332,7 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
                                       gpu);
   ASSERT_EQ(row.phases.size(), 2u);
   EXPECT_LE(MostIterations(row), 64);
-  // A product with few steps is not split.
+  // A product with short sums is not split.
   EXPECT_EQ(NestFor(R"(
     dispatch @scores(%q: f32[12, 128, 64], %k: f32[12, 128, 64])
         -> (%y: f32[12, 128, 128]) {
@@ -334,8 +343,8 @@ TEST(GpuSchedules, PartsOfProductsAreProducts) {
             1u);
 }
 
-// Returns the text of the nest, and checks that it computes the dispatch's
-// results.
+// Lowers the dispatch's default schedule, checks that the nest computes the
+// dispatch's results, and returns the nest's text.
 std::string CheckedText(const std::string& text, std::string_view target) {
   const auto dispatch = tensor::Parse(text);
   EXPECT_TRUE(dispatch.ok()) << dispatch.status().ToString();
@@ -346,8 +355,8 @@ std::string CheckedText(const std::string& text, std::string_view target) {
   return loops::ToText(nest);
 }
 
-// An invocation has vectors in all stages that are computed for its points,
-// except for values that the points share.
+// All stages that are computed for an invocation's points are vectors, except
+// %scale, which has one value for all points of a vector.
 TEST(GpuSchedules, PointsOfSeveralStagesAreVectors) {
   const std::string points = CheckedText(R"(
     dispatch @points(%x: u16[64, 64], %s: u16[64], %r: u16[64]) -> (%y: u16[64, 64]) {
@@ -362,8 +371,8 @@ TEST(GpuSchedules, PointsOfSeveralStagesAreVectors) {
   EXPECT_THAT(points, HasSubstr("call %scale: i32[64]"));
   const size_t first = points.find("vector ");
   EXPECT_NE(points.find("vector ", first + 1), std::string::npos) << points;
-  // Rows of 63 elements: most rows do not begin at a multiple of a vector's
-  // length.
+  // Rows have 63 elements, so most rows do not begin at an aligned vector, and
+  // there are no vectors.
   const std::string odd = CheckedText(R"(
     dispatch @odd(%x: u16[64, 63]) -> (%y: u16[64, 63]) {
       temp %t: i32[64, 63]
@@ -374,8 +383,9 @@ TEST(GpuSchedules, PointsOfSeveralStagesAreVectors) {
   EXPECT_EQ(odd.find("vector "), std::string::npos) << odd;
 }
 
-// Tests different sizes, one stage or several, and operands that are also read
-// along the results.
+// Transposes go through the workgroup's memory, for sizes that tiles divide or
+// not, with one stage or several, and with a second operand that is not
+// transposed.
 TEST(GpuSchedules, TransposesGoThroughMemoryOfWorkgroups) {
   for (const std::string_view type : {"u8", "u16", "f32"}) {
     for (const std::string_view sizes : {"16, 8", "9, 7", "31, 20"}) {
@@ -405,7 +415,8 @@ TEST(GpuSchedules, TransposesGoThroughMemoryOfWorkgroups) {
   EXPECT_THAT(several, HasSubstr("register %t: i32[32, 2]"));
 }
 
-// Stores that together cover the whole buffer leave nothing to fill with zeros.
+// The two stores together cover %t completely, so no phase fills it with zeros
+// first.
 TEST(GpuSchedules, PartsOfAConcatenationNeedNoZeros) {
   const loops::LoopNest nest = NestFor(R"(
     dispatch @concat(%a: f32[500, 6], %b: f32[500, 2]) -> (%y: f32[500, 8]) {

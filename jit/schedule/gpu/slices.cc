@@ -17,8 +17,8 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kBytesOfWord = 4;
-// Largest value of a term of an index that is no axis.
-// jit/schedule/core/regions.cc has the same limit.
+// Largest value of a term of an index that is not an axis.
+// jit/schedule/core/regions.cc uses the same limit.
 constexpr int64_t kLargestDigit = int64_t{1} << 20;
 
 }  // namespace
@@ -47,8 +47,8 @@ void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
     }
     if (copy.is_constant && (is_async || by_registers)) {
       const Status unrolled = Apply(Unroll{copy.rounds}, trial);
-      // Copies through registers need unrolled loops; asynchronous copies only
-      // become faster by them.
+      // A copy through registers requires that the loop is unrolled. An
+      // asynchronous copy only becomes faster by it.
       if (by_registers && !unrolled.ok()) return;
       if (by_registers) how.buffering = Buffering::kDoubleByRegisters;
     }
@@ -81,7 +81,8 @@ std::optional<RowOfLoad> RowOf(const Computation& c,
     const auto axis =
         std::ranges::find(stage.axes, term.node, &ComputationAxis::variable);
     const bool is_axis = axis != stage.axes.end();
-    // A term that is no axis is, for example, the begin of a range's piece.
+    // A term need not be an axis: it may be, for instance, the begin of a piece
+    // of a stream-K range.
     const tensor::Interval range = c.pool[term.node].range;
     if (!is_axis && (term.coefficient == 1 || range.low < 0 ||
                      range.high > kLargestDigit)) {
@@ -136,8 +137,8 @@ std::vector<size_t> DimsByLines(const Computation& c,
     if (d != *line && d != *row) order.push_back(d);
   }
   order.insert(order.end(), {*line, *row, rank - 1});
-  // Returns no dims if two of the axes index the same dim, or if the order is
-  // unchanged.
+  // No dims are returned if two of the axes index the same dim, or if the order
+  // would not change.
   if (order.size() != rank || std::ranges::is_sorted(order)) return {};
   return order;
 }
@@ -172,7 +173,7 @@ bool IsReadInPlace(const Computation& c, const StageRef& product) {
       in_place &= dims <= stage.axes.size();
       for (size_t d = 0; in_place && d < dims; ++d) {
         const NodeId axis = stage.axes[d].variable;
-        // If an axis has one point, the index may be 0 instead of the axis.
+        // The index of an axis with one point may be written as 0.
         in_place &= node.operands[d] == axis ||
                     c.pool.IntegerConstant(c.pool[axis].operands[0]) == 1;
       }

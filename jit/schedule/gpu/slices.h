@@ -17,24 +17,25 @@
 
 namespace ember::schedule {
 
-// A stage that copies a slice to shared memory, and the loop over the part of
-// the slice that each invocation copies.
+// A stage that copies a slice to shared memory. `rounds`: the loop over the
+// parts of the slice that one invocation copies one after the other.
 struct SliceCopy {
   StageRef stage;
   LoopRef rounds;
-  // The way in which the slice may be loaded ahead: through registers; or, if
-  // `slots` is not 0, asynchronously into a ring of this many slots.
+  // The way in which the slice is loaded ahead: asynchronously into a ring of
+  // `slots` slots if `slots` is not 0, otherwise through registers if
+  // by_registers is true.
   bool by_registers = false;
   int64_t slots = 0;
-  // True if the copy starts after the iteration's arithmetic (double_buffer …
-  // late).
+  // true if copies start after the iteration's arithmetic (double_buffer …
+  // late)
   bool is_late = false;
-  // True if the ring of slots keeps one slot for the previous iteration, so
-  // that copies start one iteration later (double_buffer … spare).
+  // True if one ring slot is left to the previous iteration, so that copies are
+  // one iteration less ahead (double_buffer … spare).
   bool has_spare = false;
-  // true if all slices have the same size, which is known when compiling
+  // true if all slices have the same size, which is known at compile time
   bool is_constant = false;
-  // number of bytes that an invocation moves at once
+  // number of bytes that an invocation copies at once
   int64_t bytes_at_once = 0;
 };
 
@@ -45,52 +46,52 @@ struct SliceCopy {
 std::string NameOfSlice(const Computation& c, const StageRef& product,
                         const BufferRef& buffer);
 
-// Loads the slices ahead of the iteration that reads them. It loads all of them
-// ahead or none, because loading one ahead needs as many barriers as loading
-// all. It loads asynchronously only if each invocation moves whole words:
-// devices copy nothing smaller.
+// Makes the copies load each slice before the iteration that reads it. All
+// slices are loaded ahead, or none, because loading one ahead needs as many
+// barriers as loading all. Copies are asynchronous only if each invocation
+// copies whole words, because devices cannot copy less.
 void LoadSlicesAhead(const std::vector<SliceCopy>& copies,
                      ScheduleWriter& writer);
 
-// Returns the number of iterations of the loops around the loop over the slices
-// of a sum of products. These loops are the sum's other reduction axes, such as
-// those of a window. Returns 1 if the number is not known.
+// Returns how often the whole loop over slices runs for a tile: the product of
+// the extents of the sum's other reduction axes, such as those of a window.
+// Returns 1 if it is not known.
 int64_t IterationsAroundSlices(const StageShape& shape, int axis_of_slices);
 
-// The position of a load along the last dim of its buffer: it moves along one
-// axis of the stage, from a start that depends on other axes.
+// The index of a load in the last dim of its buffer, as one axis of the stage,
+// with factor 1, plus a start that depends on other axes.
 //
 //   %a[i, k_part * 96 + k]    axis k, start 96
 struct RowOfLoad {
   size_t axis = 0;
-  // A number that divides the sum of the index's other terms; 0 if the index
-  // has no other terms.
+  // A number of which the start is always a multiple; 0 if the index is the
+  // axis alone.
   int64_t start = 0;
-  // True if all values of the index are within the dim, even in a pad.
+  // true if the index is always within the dim, even in a padded load
   bool is_inside = false;
 };
-// Returns the position of the load along its last dim; nullopt if the index is
-// no sum, or if several axes move it by one.
+// Returns the load's index in the last dim as an axis plus a start; nullopt if
+// it is no such sum, or if several axes have factor 1.
 std::optional<RowOfLoad> RowOf(const Computation& c,
                                const ComputationStage& stage, NodeId load);
 
-// Returns the order of a slice's dims that makes its rows contiguous line by
-// line: lines, rows, and last the buffer's last dim. In the buffer these dims
-// may have another order: images of a batch (rows) are outside of the pixels
-// (lines) of each. The result is the dims of a CacheRead: {1, 2, 0, 3}. It is
-// empty if the buffer has that order, or if one of the axes does not move along
-// a dim of its own.
+// Returns the order of a slice's dims in which the rows of each line are
+// contiguous: lines, rows, and last the buffer's last dim. The buffer may have
+// another order: if rows are the images of a batch and lines are their pixels,
+// images are outside of pixels. The result is the dims of a CacheRead, such as
+// {1, 2, 0, 3}. It is empty if the buffer has that order already, or if one of
+// the axes does not index a dim of its own.
 std::vector<size_t> DimsByLines(const Computation& c,
                                 const ComputationStage& stage, NodeId load,
                                 int lines, int rows);
 
-// True if the load's slices have one constant size: its indices are sums of
-// axes, in a buffer of constant extents.
+// True if all slices of the load have the same size, known at compile time: the
+// extents are constant, and the indices are sums of axes.
 bool IsConstantSlice(const Computation& c, const ComputationStage& stage,
                      NodeId load);
 
-// True if each stage that reads the product's results reads them at its own
-// point: its axes are the product's axes.
+// True if each stage that reads the product's results reads, for each of its
+// points, the result with the same indices.
 bool IsReadInPlace(const Computation& c, const StageRef& product);
 
 }  // namespace ember::schedule

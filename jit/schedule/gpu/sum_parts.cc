@@ -24,41 +24,44 @@
 namespace ember::schedule {
 namespace {
 
-// Largest number of parts: one invocation adds up the parts of a result.
+// Largest number of parts of a sum. One invocation adds up all parts of a
+// result.
 constexpr int64_t kMaxParts = 64;
-// Smallest number of steps of a part: that of the shortest slice
-// (tiles.cc).
+// Smallest number of steps of a part: the length of the shortest slice in
+// tiles.cc.
 constexpr int64_t kShortestPart = 8;
-// An invocation adds up several neighbouring results if the number of
-// invocations is then still at least a 16th of those that keep a device busy.
-// Few invocations suffice, because each loads all parts of its results at once.
+// In the phase that adds up parts, an invocation computes several neighbouring
+// results if at least a 16th of the invocations that keep the device busy are
+// left. So few suffice, because each invocation loads all parts of its results
+// at once.
 constexpr int64_t kInvocationsOfBusy = 16;
 
-// Largest number of positions that are tried for cutting the results in two.
+// Largest number of positions at which cutting the results in two is tried.
 constexpr int64_t kMaxCuts = 20;
-// Sums are divided only if that saves at least this fraction of the time. The
-// cost model is not exact enough for smaller gains.
+// Smallest fraction of the time that dividing sums must save. The cost model is
+// not exact enough for smaller gains.
 constexpr double kLeastSaved = 0.1;
 
-// The division of a sum: whole, in parts of one length, or in ranges
-// (stream-K).
+// Says how a sum is divided: not at all, into parts of equal length, or into
+// ranges (stream-K).
 struct Parts {
   enum class Kind : uint8_t { kWhole, kOfOneLength, kRanges };
   Kind kind = Kind::kWhole;
-  // kOfOneLength: the digit of the sum that numbers its parts, like k/512. The
-  // loop k is that of the product of all results.
+  // kOfOneLength: the quotient or remainder of the sum's index that numbers the
+  // parts, such as k/512 if a part has 512 steps. Its loop is named as in the
+  // product of all results.
   LoopDigit digit = {};
-  // kRanges: the ranges and tiles, like `stream %y k/64 132 i/128 j/256`. The
-  // parts have no name yet.
+  // kRanges: the step that makes ranges, like `stream %y k/64 132 i/128 j/256`.
+  // The name of the new stage is not set yet.
   Stream ranges = {};
 };
 
-// A way to compute a product. It says how the sums are divided, and for which
-// of the results.
+// A candidate for computing the product: how its sums are divided, and for
+// which of the results.
 struct Way {
   Parts parts;
-  // If set, the results before the cut have whole sums. Only the sums of the
-  // rest are in parts.
+  // If set, the results are cut in two. Those before the cut have whole sums,
+  // and only the sums of the rest are divided.
   std::optional<Cut> cut = {};
   double cost = 0;
 };
@@ -92,8 +95,8 @@ class SumScheduler {
       if (tiles) {
         ways.push_back({.parts = {}, .cost = tiles->all * (1 - kLeastSaved)});
       }
-      // Some matrices may be refused only after lowering, so the ways are tried
-      // in the order of their costs.
+      // The candidates are tried in the order of their costs, because some
+      // matrices are refused only after lowering.
       std::ranges::stable_sort(ways, {}, &Way::cost);
       for (const Way& way : ways) {
         auto result = Make(way, with_matrices);
@@ -104,8 +107,8 @@ class SumScheduler {
   }
 
  private:
-  // The stages whose sums are in parts: those of all results, or those of the
-  // rest after a cut.
+  // The stages whose sums are divided, and the root that reads them: of all
+  // results, or of those behind a cut.
   struct Stages {
     StageRef root, product;
     StageRef parts() const { return {product.name + ".parts"}; }
@@ -117,8 +120,8 @@ class SumScheduler {
     return {rest, {rest.name + "." + product_.name}};
   }
 
-  // Returns the numbers of equal parts into which the sum may be divided along
-  // each of its axes.
+  // Returns the divisions of the sum into equal parts: for each of its axes,
+  // each number of parts that divides the axis.
   std::vector<Parts> PartsOfSum() const {
     const Computation& c = schedule_.computation();
     const StageShape shape(c, c.FindStage(product_.name));
@@ -152,8 +155,9 @@ class SumScheduler {
     return CostOfProductOnGpu(gpu_, stages.product, done_, schedule);
   }
 
-  // Returns ranges of the slices of all tiles, one for each workgroup that the
-  // device computes at once. nullopt if there are enough whole tiles for these.
+  // Returns the division of the sums of all tiles into ranges of slices, one
+  // for each workgroup that runs at once. Returns nullopt if there are at least
+  // as many tiles as such workgroups.
   std::optional<Parts> RangesOfSum(const Stages& stages,
                                    const Schedule& schedule) const {
     const auto tile = TileOfRangesOnGpu(gpu_, stages.product, schedule);
@@ -161,8 +165,9 @@ class SumScheduler {
     if (tile->tiles.count >= tile->ranges) return std::nullopt;
     const Computation& c = schedule.computation();
     const StageShape sum(c, c.FindStage(stages.product.name));
-    // One accumulator may add up at most kMaxMatrixTerms terms. If ranges are
-    // longer than that, there are more of them, which run in several rounds.
+    // One accumulator of matrices may add up at most kMaxMatrixTerms terms. If
+    // ranges would be longer, there are several times as many, and workgroups
+    // compute them in several rounds.
     double ranges = tile->ranges;
     if (!sum.SumsIntegers()) {
       const double terms = static_cast<double>(
@@ -178,8 +183,8 @@ class SumScheduler {
     const auto has_pieces = [](const ProductCost::Along& along) {
       return along.axis >= 0 && along.size >= 2;
     };
-    // If the tile has no slices of the sum, the stream has no reduction. The
-    // primitive then refuses it.
+    // If the tile has no slices, the step gets no reduction, so that the
+    // primitive refuses it.
     Stream stream{.reduction = {.loop = {stages.product, ""}},
                   .ranges = static_cast<int64_t>(ranges)};
     if (has_pieces(tile->steps)) stream.reduction = pieces(tile->steps);
@@ -189,7 +194,7 @@ class SumScheduler {
     return Parts{.kind = Parts::Kind::kRanges, .ranges = std::move(stream)};
   }
 
-  // Divides the sum into parts; the stage of the parts is a product, too.
+  // Divides the sum into parts. The new stage of the parts is again a product.
   // Returns false if some primitive is refused.
   static bool Split(const Stages& stages, const Parts& parts,
                     ScheduleWriter& writer) {
@@ -203,8 +208,9 @@ class SumScheduler {
     return writer.Try(rfactor);
   }
 
-  // Returns the cost of sums in parts, after tiles of whole sums, if there are
-  // any.
+  // Returns the cost of divided sums, including the phase that adds up the
+  // parts. before: tiles with whole sums that run first; null if there are
+  // none.
   std::optional<double> CostInParts(const Stages& stages,
                                     const Schedule& schedule,
                                     const Parts& parts, bool with_matrices,
@@ -218,8 +224,8 @@ class SumScheduler {
     const double adding = CostOfAdding(stages, c);
     if (parts.kind == Parts::Kind::kRanges) {
       const StageShape pieces(c, c.FindStage(stages.parts().name));
-      // A range counts as one tile: its pieces together take as long as all of
-      // the range's slices.
+      // The cost of a range is that of one tile, because all of its pieces
+      // together have as many slices as a range.
       cost->tiles.count /= static_cast<double>(pieces.LikelyExtent(0));
       if (cost->tiles.count > static_cast<double>(pieces.LikelyExtent(1)))
         return std::nullopt;
@@ -235,8 +241,8 @@ class SumScheduler {
     const StageShape parts(c, c.FindStage(stages.parts().name));
     double stored =
         static_cast<double>(parts.LikelyPoints(0, parts.spatial_count()));
-    // If there are more ranges than tiles, ranges have fewer than two pieces on
-    // average: each tile begins in one of them.
+    // If there are more ranges than tiles, not every range has two pieces:
+    // there are as many pieces as ranges, plus one for each tile.
     if (parts.stage().end) {
       const double ranges = parts.LikelyExtent(0) * parts.LikelyExtent(1);
       stored = std::min(stored, stored / ranges * parts.LikelyExtent(1) +
@@ -247,8 +253,8 @@ class SumScheduler {
     return CostOfParts(gpu_, bytes, static_cast<double>(count / AtOnce(count)));
   }
 
-  // Returns the best way with parts of one length, and the best way with
-  // ranges.
+  // Returns the cheapest candidate with parts of equal length, and the cheapest
+  // with ranges.
   std::vector<Way> InParts(const Stages& stages, const Schedule& schedule,
                            std::vector<Parts> all, bool with_matrices,
                            const TilesOnGpu* before) const {
@@ -273,15 +279,15 @@ class SumScheduler {
     return best;
   }
 
-  // Returns ways with whole sums for the first results, and parts of sums for
-  // the rest, which run at the same time.
+  // Returns candidates in which the first results have whole sums, and the sums
+  // of the remaining results are divided. The two run at the same time.
   std::vector<Way> BesideWhole(const std::vector<Parts>& all,
                                const ProductCost& cost) const {
     const Computation& c = schedule_.computation();
     const StageShape root(c, c.FindStage(root_.name));
     const ProductCost::Along& rows = cost.rows;
-    // If all tiles run in one wave, there are no tiles of a last wave to
-    // divide.
+    // If all tiles run at once, there is no last wave whose tiles could be
+    // divided.
     const double at_once = WorkgroupsAtOnce(gpu_, cost.tiles);
     if (at_once == 0 || cost.tiles.count <= at_once || rows.axis < 0 ||
         !root.Extent(rows.axis)) {
@@ -298,9 +304,10 @@ class SumScheduler {
     return ways;
   }
 
-  // A position at which the results are cut. The tiles before it fill whole
-  // waves. To compare cuts, the results behind each of them are assumed to cost
-  // as much as the cheapest results before any cut.
+  // A candidate for the position of the cut, with the cost of the tiles before
+  // it. To compare candidates, each result behind a cut is assumed to cost as
+  // much as a result before the cheapest cut. The best cut is usually where the
+  // tiles before it fill whole waves.
   struct WholeTiles {
     Cut cut;
     Schedule schedule;
@@ -324,8 +331,8 @@ class SumScheduler {
     const double least =
         std::ranges::min_element(cuts, {}, &WholeTiles::CostOfEach)
             ->CostOfEach();
-    // min_element returns the first of several equal costs, so the order is
-    // reversed to prefer the last cut.
+    // Cuts are in reverse order, because min_element returns the first of
+    // several that cost the same, and the last cut is preferred.
     std::ranges::reverse(cuts);
     return *std::ranges::min_element(cuts, {}, [&](const WholeTiles& tiles) {
       return tiles.cost + static_cast<double>(extent - tiles.cut.first) * least;
@@ -370,17 +377,20 @@ class SumScheduler {
     return writer.status().ok();
   }
 
-  // Returns how many of a sum's parts are loaded at once.
+  // Returns how many parts of a result an invocation loads at once: the largest
+  // divisor of their number that is at most kPartsAtOnce.
   static int64_t AtOnce(int64_t count) {
     int64_t at_once = std::min(count, kPartsAtOnce);
     while (count % at_once != 0) --at_once;
     return at_once;
   }
 
-  // Schedules the phase that adds up the parts and finishes the results.
+  // Schedules the phase that adds up the parts and computes the stages after
+  // the sum.
   void AddParts(const Stages& stages, std::set<StageRef>& done,
                 ScheduleWriter& writer) const {
-    // Parts are added in the order of the sum, but loaded at once.
+    // The parts of a result are added one after the other, in the order of the
+    // sum, but their loads start at once.
     const StageShape shape(writer.computation(),
                            writer.NumberOf(stages.product));
     const int64_t count = shape.LikelyExtent(shape.spatial_count());
@@ -404,7 +414,8 @@ class SumScheduler {
     }
   }
 
-  // Gives each invocation `lanes` neighbouring results.
+  // Schedules the phase with `lanes` neighbouring results per invocation.
+  // Returns false if that is not possible.
   static bool AddNeighbours(const jit::GpuModel& gpu, const StageRef& root,
                             int64_t lanes, std::set<StageRef>& done,
                             ScheduleWriter& writer) {
@@ -426,7 +437,8 @@ class SumScheduler {
     if (lanes == 1) return writer.status().ok();
     for (const StageRef& stage : joined) {
       if (!IsReadInPlace(writer.computation(), stage)) return false;
-      // Stages with fewer axes than the root have one value for all lanes.
+      // A stage with fewer axes than the root has the same value for all lanes,
+      // so it is not vectorized.
       const bool has_lanes = writer.StageAt(stage).spatial_count ==
                              writer.StageAt(root).spatial_count;
       if (has_lanes && !VectorizeLast(stage, writer)) return false;

@@ -47,10 +47,10 @@
 
 namespace ember::schedule {
 
-// Schedules the product, which is `root` or computed point by point for it, and
-// the root, with stages that are computed for their points. Returns false,
-// without a change, if no rule applies. done: gets the stages that were
-// scheduled.
+// Schedules the product and the root, with the stages that are computed for its
+// points. The product is `root`, or `root` reads its results point by point.
+// Returns false, without a change, if no rule applies. done: gets the stages
+// that were scheduled.
 bool ScheduleSumOnGpu(const jit::GpuModel& gpu, const StageRef& root,
                       const StageRef& product, std::set<StageRef>& done,
                       Schedule& schedule);

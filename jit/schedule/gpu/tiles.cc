@@ -13,16 +13,17 @@
 namespace ember::schedule {
 namespace {
 
-// Costs are in multiply-adds, as in costs.h. kScatteredLoad is the cost of
-// a load from memory where the addresses of neighbouring invocations differ.
+// Cost of a load from memory for which neighbouring invocations have addresses
+// that are far apart. All costs are numbers of multiply-adds, as in costs.h.
 constexpr double kScatteredLoad = 16;
-// Cost of any load where an invocation is a lane of a CPU's vector (measured on
-// lavapipe: about 80).
+// Cost of any load on a device that is a CPU, where invocations are the lanes
+// of a vector (measured on lavapipe: about 80).
 constexpr double kLaneLoad = 64;
-// Cost of a step of the sum that is not unrolled.
+// Cost of an iteration of a loop over steps of the sum, which unrolling saves.
 constexpr double kStep = 2;
-// Cost of a tile that reaches beyond the end of an axis, relative to one that
-// does not. A guess: with it, products of 2048 got tiles that divide 2048.
+// Factor by which the cost of tiles grows if the last one reaches beyond the
+// end of an axis. It is a guess: with it, products of 2048 got tiles that
+// divide 2048.
 constexpr double kGuarded = 1.2;
 
 class GpuTileChooser {
@@ -57,8 +58,8 @@ class GpuTileChooser {
   static constexpr std::array<int64_t, 8> kRowThreads = {1, 2,  4,  7,
                                                          8, 14, 16, 32};
 
-  // Chooses the row axes: the last two axes along which some load does not move
-  // that moves along v.
+  // Chooses up to two row axes, the last ones along which results can share a
+  // loaded element: some load moves along v, but not along the axis.
   void ChooseRowAxes() {
     for (int a = shape_.spatial_count(); a-- > 0 && rows_.size() < 2;) {
       if (a == v_ || shape_.LikelyExtent(a) < 2) continue;
@@ -83,8 +84,9 @@ class GpuTileChooser {
     return best >= 0 && shape_.LikelyExtent(best) >= 8 ? best : -1;
   }
 
-  // Tries sizes for the row axes from number `row` on. An invocation computes
-  // up to 8 results along the first row axis, and one along the others.
+  // Tries sizes of the tile along the row axes from number `row` on, and
+  // evaluates each tile. An invocation computes up to 8 results along the first
+  // row axis, and one along the second.
   void ChooseRows(size_t row, WorkgroupTile& tile) {
     if (row == rows_.size()) return Consider(tile);
     AxisTile& axis = tile.axes[static_cast<size_t>(rows_[row])];
@@ -101,10 +103,10 @@ class GpuTileChooser {
     axis = {};
   }
 
-  // Returns half the largest size of a workgroup, if a processor has registers
-  // for two of the largest size, so that one computes while the other waits at
-  // a barrier. With the largest size ptxas spilt registers to make room for
-  // two.
+  // Returns the largest number of invocations of a workgroup. If a processor
+  // has registers for two workgroups of the largest possible size, only half of
+  // that size is used, so that one workgroup computes while another waits at a
+  // barrier. With the largest size ptxas spilt registers to make room for two.
   int64_t MostThreads() const {
     const bool has_room = gpu_.processor_registers != 0 &&
                           gpu_.InvocationsWith(0) >=
@@ -116,14 +118,15 @@ class GpuTileChooser {
     return strides_[load][axis] != Stride::kNone;
   }
 
-  // Returns the number of registers of an element. A float of 8 bits is decoded
-  // in integers, so that several steps of the decoding are live at once.
+  // Returns the number of registers that an element of the load takes. Floats
+  // of 8 bits take more, because intermediate values of their decoding are live
+  // at the same time.
   double RegistersOf(size_t load) const {
     return IsFloat8(product_.c.pool[shape_.loads()[load]].type) ? 3 : 1;
   }
 
-  // Returns the number of different elements of the load that an invocation, or
-  // the workgroup, needs in a step of the sum.
+  // Return how many different elements of the load are needed in one step of
+  // the sum: by an invocation, and by the whole workgroup.
   double OfInvocation(size_t load, const WorkgroupTile& tile) const {
     double count = 1;
     for (size_t a = 0; a < tile.axes.size(); ++a) {
@@ -141,8 +144,8 @@ class GpuTileChooser {
 
   void Consider(WorkgroupTile& tile) {
     const int64_t threads = tile.Threads();
-    // Skips tiles with fewer invocations than a subgroup has: its idle lanes
-    // cost as much as busy ones.
+    // Skips tiles with fewer invocations than a subgroup has, because idle
+    // lanes cost as much as busy ones.
     if (threads < gpu_.subgroup_size &&
         threads < shape_.LikelyPoints(0, shape_.spatial_count())) {
       return;
@@ -163,8 +166,9 @@ class GpuTileChooser {
     best_cost_ = cost;
   }
 
-  // Chooses the operands that go through shared memory, and the number of steps
-  // in their slices. False if they do not fit.
+  // Chooses the operands that go through shared memory, the number of steps in
+  // their slices, and how slices are loaded ahead. Returns false if they do not
+  // fit.
   bool ChooseSlices(WorkgroupTile& tile, double registers) const {
     tile.share.assign(strides_.size(), false);
     tile.k = -1;
@@ -173,7 +177,8 @@ class GpuTileChooser {
     tile.by_registers = false;
     tile.slots = 0;
     if (gpu_.is_cpu_like || k_ < 0) return true;
-    // bytes and elements of all shared operands, per step of the sum
+    // number of bytes, and of elements, of all shared operands in one step of
+    // the sum
     double bytes = 0, elements = 0;
     const double threads = static_cast<double>(tile.Threads());
     for (size_t l = 0; l < strides_.size(); ++l) {
@@ -187,12 +192,14 @@ class GpuTileChooser {
     }
     if (bytes == 0) return true;
     tile.k = k_;
-    // The slices must fit two workgroups on a processor.
+    // Slices may take half of a processor's shared memory, so that two
+    // workgroups fit.
     const auto fits = [&](int64_t slice, int64_t halves) {
       return bytes * static_cast<double>(slice * halves) * 2 <=
              static_cast<double>(gpu_.shared_bytes);
     };
-    // If the product has dot loops, slices must have whole words.
+    // If the product has dot loops, the number of steps must be a multiple of
+    // the slice.
     const int64_t steps = product_.Steps(k_);
     const auto is_whole = [&](int64_t slice) {
       return !product_.dots || steps % slice == 0;
@@ -214,12 +221,12 @@ class GpuTileChooser {
         }
       }
     }
-    // Two buffers of slices are tried first. Their slices are half as long, so
-    // there are twice as many iterations, but each has one barrier instead of
-    // two. The number of barriers stays the same.
+    // Two buffers of slices are tried first. Slices are then half as long, so
+    // there are twice as many iterations, but each needs one barrier instead of
+    // two. So there are as many barriers as with one buffer.
     for (const bool by_registers : {true, false}) {
-      // Slices of dot loops do not go through registers, because each byte
-      // would take one.
+      // Slices of dot loops are not loaded ahead through registers, because
+      // each byte would take a register.
       if (by_registers && product_.dots) continue;
       for (const int64_t slice : {32, 16, 8}) {
         const double ahead = elements * static_cast<double>(slice) / threads;
@@ -241,8 +248,8 @@ class GpuTileChooser {
       if (fits(slice, 1)) return true;
     }
     if (!product_.dots) return false;
-    // Dot loops need slices that are whole words: tries other slices, or else
-    // reads operands without slices.
+    // No slice of the usual lengths divides the steps of the dot loop, so other
+    // lengths are tried. If none fits, operands are read without slices.
     tile.slice = 0;
     for (int64_t slice = 5; slice < 32; ++slice) {
       if (is_whole(slice) && fits(slice, 1)) tile.slice = slice;
@@ -253,15 +260,16 @@ class GpuTileChooser {
     return true;
   }
 
-  // Returns the bytes of a step of the workgroup's part of the operand, in
-  // shared memory.
+  // Returns the bytes of shared memory that the workgroup's part of the operand
+  // takes in one step of the sum.
   double BytesOfStep(size_t load, const WorkgroupTile& tile) const {
     return OfWorkgroup(load, tile) * WindowFactor(load, tile) *
            static_cast<double>(product_.BytesOfStep(shape_.loads()[load]));
   }
 
-  // Returns the ratio of elements that a workgroup's part of an operand spans
-  // to those that are used: strides between windows leave some unused.
+  // Returns the ratio of the elements that a slice spans to those that are
+  // used. It is more than 1 if windows have strides, which leave some elements
+  // unused.
   double WindowFactor(size_t load, const WorkgroupTile& tile) const {
     double factor = 1;
     for (size_t a = 0; a < tile.axes.size(); ++a) {
@@ -293,7 +301,7 @@ class GpuTileChooser {
     double tiles = 1, guarded = 1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
       const int64_t size = tile.axes[static_cast<size_t>(a)].size();
-      // Loads and stores at the edges are guarded.
+      // Tiles that do not divide the axis have guards around loads and stores.
       if (!gpu_.is_cpu_like && shape_.LikelyExtent(a) % size != 0)
         guarded *= kGuarded;
       tiles *=
@@ -331,8 +339,8 @@ class GpuTileChooser {
       differs |= a != v && Moves(load, a) && tile.axes[a].threads > 1;
       differs |= a == v && along != Stride::kNone;
     }
-    // A load costs less if the addresses of a subgroup's invocations lie close
-    // together: all invocations load the same element, or neighbouring ones.
+    // A load costs less if neighbouring invocations of a subgroup load the same
+    // element, or neighbouring ones.
     if (gpu_.is_cpu_like) return kLaneLoad;
     return differs ? kScatteredLoad : kMemoryLoad;
   }
@@ -340,7 +348,7 @@ class GpuTileChooser {
   const jit::GpuModel& gpu_;
   const StageShape& shape_;
   const ProductOnGpu& product_;
-  // for each load, the stride along each axis
+  // for each load: its stride along each axis
   std::vector<std::vector<Stride>> strides_;
   int v_ = -1;
   int k_ = -1;
@@ -349,9 +357,9 @@ class GpuTileChooser {
   double best_cost_ = std::numeric_limits<double>::max();
 };
 
-// Returns how many results of an invocation are contiguous, so that it loads
-// and stores vectors. More than 1 only if tiles fill the axis, because lanes
-// beyond its end would be guarded one by one.
+// Returns how many neighbouring results along v an invocation loads and stores
+// as a vector. It is 1 if the tile does not divide the axis, because lanes
+// beyond the end would be guarded one by one.
 int64_t LanesOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   const StageShape& shape = product.shape;
   const AxisTile& axis = tile.axes[static_cast<size_t>(tile.v)];
@@ -367,8 +375,8 @@ int64_t LanesOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   return 1;
 }
 
-// Returns the number of steps of the sum whose operands are contiguous, so that
-// an invocation loads a vector of them.
+// Returns how many steps of the sum an invocation loads as a vector, because an
+// operand is contiguous along the sum.
 int64_t StepsOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   constexpr int64_t kSteps = 4;
   const StageShape& shape = product.shape;

@@ -33,31 +33,34 @@ namespace ember::schedule {
 struct AxisTile {
   int64_t threads = 1;
   int64_t registers = 1;
-  // Number of an invocation's elements along the axis that are next to each
-  // other, as the lanes of a vector.
+  // number of neighbouring elements along the axis that an invocation has as a
+  // vector
   int64_t lanes = 1;
   int64_t size() const { return threads * registers; }
 };
 
 struct WorkgroupTile {
-  std::vector<AxisTile> axes;  // the part of the tile along each spatial axis
+  std::vector<AxisTile> axes;  // for each spatial axis: the tile's size along
+                               // it
   int v = -1;
-  int k = -1;         // number of the axis of the slices; -1: none
-  int64_t slice = 0;  // number of steps of a slice
+  int k = -1;         // number of the reduction axis that is divided into
+                      // slices; -1: none
+  int64_t slice = 0;  // number of steps of the sum in a slice
   // is_double: true if the next slices are loaded while the current ones are
-  // used. by_registers: true if they are loaded through registers, for which
-  // there is room.
+  // used. by_registers: true if they are first loaded to registers, and then
+  // stored to shared memory.
   bool is_double = false;
   bool by_registers = false;
-  // number of slots of asynchronous copies; 0: copies are not asynchronous
+  // number of ring slots, if slices are copied asynchronously; otherwise 0
   int64_t slots = 0;
-  // True if the loops around the slices (over a window) are fused with the loop
-  // over slices.
+  // True if the loops around the loop over slices, such as those over a window,
+  // are fused with it.
   bool fuses_iterations = false;
-  // for each load: true if it goes through shared memory
+  // for each load: true if slices of its operand are copied to shared memory
   std::vector<bool> share;
-  int64_t steps = 1;  // number of unrolled steps of the sum's innermost loop
-  double cost = 0;    // cost of all workgroups in the model of costs.h
+  int64_t steps = 1;  // number of steps of the innermost loop of the sum that
+                      // are unrolled
+  double cost = 0;    // cost of all workgroups, in the model of costs.h
 
   int64_t Threads() const {
     int64_t threads = 1;
@@ -66,10 +69,12 @@ struct WorkgroupTile {
   }
 };
 
-// Returns the last axis along which results have neighbours; -1: none.
+// Returns the last axis along which results are contiguous in memory; -1 if
+// there is none.
 int VectorAxis(const StageShape& shape);
 
-// The shape of a product; its steps are counted in words if it has dot loops.
+// A product for which a tile is to be chosen. If it has dot loops (`dots`), its
+// steps and strides are counted in words.
 struct ProductOnGpu {
   const Computation& c;
   const StageShape& shape;
@@ -79,7 +84,8 @@ struct ProductOnGpu {
     return dots ? StrideOfWords(c, shape, load, axis, *dots)
                 : shape.StrideOf(load, axis);
   }
-  // Returns the number of sequential steps of an axis.
+  // Returns the number of steps of an axis: its extent, or its number of words
+  // if it is the axis of dot loops.
   int64_t Steps(int axis) const {
     const int64_t extent = shape.LikelyExtent(axis);
     return dots && axis == dots->axis ? extent / dots->count : extent;
@@ -94,8 +100,9 @@ struct ProductOnGpu {
   }
 };
 
-// Returns the tile, with the lanes of its axis v and the number of unrolled
-// steps; nullopt if results have no neighbours, or if no tile fits.
+// Returns the tile that costs least, with the lanes of its axis v and the
+// number of unrolled steps. Returns nullopt if results are contiguous along no
+// axis, or if no tile fits.
 std::optional<WorkgroupTile> ChooseWorkgroupTile(const jit::GpuModel& gpu,
                                                  const ProductOnGpu& product);
 

@@ -19,20 +19,20 @@ namespace ember::schedule {
 namespace {
 
 constexpr int64_t kWordBytes = 4;
-// Largest number of an invocation's elements for which the loop over them is
-// unrolled.
+// The loop over the elements that an invocation copies is unrolled if it has at
+// most this many iterations.
 constexpr int64_t kMaxWrittenOut = 16;
 
-// For each buffer whose neighbours in memory are along another axis than those
-// of the results: the stages that read it.
+// For each buffer that is contiguous along another axis than the results: the
+// stages that read it.
 using Across = std::map<BufferRef, std::set<StageRef>>;
 
 struct Square {
-  // Number of the axis along which the operands are contiguous.
+  // number of the axis along which the operands are contiguous
   int rows = -1;
-  // Number of the axis along which the results are contiguous.
+  // number of the axis along which the results are contiguous
   int columns = -1;
-  int64_t bytes = 1;  // bytes of the widest element that is copied
+  int64_t bytes = 1;  // number of bytes of the widest element that is copied
   Across across;
 };
 
@@ -53,7 +53,8 @@ class Transposer {
         !FindAcross(root_)) {
       return false;
     }
-    // Stages that are computed for the points must have the root's axes.
+    // Looks for transposed reads in the stages that are computed for the root's
+    // points, too. These must have the root's axes.
     for (int p = 0; p < writer_.NumberOf(root_); ++p) {
       const StageRef stage{c().stages[static_cast<size_t>(p)].name};
       const StageShape other(c(), p);
@@ -72,9 +73,9 @@ class Transposer {
  private:
   const Computation& c() const { return writer_.computation(); }
 
-  // Records the buffers that the stage reads across memory (neighbouring
-  // results read elements that are far apart). Returns false if these buffers
-  // are contiguous along different axes.
+  // Records the buffers that the stage reads across memory: they are contiguous
+  // along another axis than the results. Returns false if two such buffers are
+  // contiguous along different axes.
   bool FindAcross(const StageRef& stage) {
     const StageShape shape(c(), writer_.NumberOf(stage));
     for (NodeId load : shape.loads()) {
@@ -96,8 +97,9 @@ class Transposer {
   }
   int64_t Side() const { return gpu_.subgroup_size * WordLanes(); }
 
-  // True if a square is faster: if few neighbours are read from each cache
-  // line, caches are enough.
+  // True if copying squares of the operands is faster. The axes must be long:
+  // if few elements are read from each cache line, the caches serve transposed
+  // reads as well.
   bool IsWorthIt(const StageShape& shape) const {
     const auto rows = shape.Extent(square_.rows);
     const auto columns = shape.Extent(square_.columns);
@@ -151,8 +153,8 @@ class Transposer {
           Copy(reader, buffer, tasks);
       }
     }
-    // Elements that were read across memory are now neighbours in the copies,
-    // so stages can read them as vectors.
+    // In the copies the elements for neighbouring points are contiguous, so
+    // stages can load them as vectors.
     if (lane) VectorizeJoined(root_, joined, writer_);
   }
 
@@ -167,14 +169,14 @@ class Transposer {
   void Copy(const StageRef& reader, const BufferRef& buffer,
             const LoopRef& tasks) {
     const StageRef copy{NameOfSlice(c(), reader, buffer)};
-    // The primitive is refused if the reader loads the buffer with different
+    // The copy is refused if the reader's loads of the buffer have different
     // indices. The reader then loads from the buffer itself.
     const CacheRead read{.reader = reader, .buffer = buffer, .copy = copy.name};
     if (!writer_.Try(read)) return;
     writer_.Do(ComputeAt{.producer = copy, .loop = tasks});
     if (!writer_.status().ok()) return;
-    // Each row begins one word later, so that a column's elements are in all
-    // banks.
+    // Each row of the copy is padded by a word, so that the elements of a
+    // column are in different banks.
     writer_.Do(PadRows{.stage = copy, .elements = WordLanes()});
     const auto rounds = BindTogether(copy, Threads(), lanes_, writer_);
     if (rounds && IsWrittenOut()) writer_.Do(Unroll{*rounds});

@@ -26,10 +26,10 @@
 
 namespace ember::schedule {
 
-// Schedules the stage `root`, and the stages that are computed for its points,
-// which are added to `done`. Returns false, without a change, if no load reads
-// across memory, if an extent is open or too short, or if the copies do not fit
-// a workgroup's memory.
+// Schedules the stage `root` in squares of points, with the stages that are
+// computed for these points, which are added to `done`. Returns false, without
+// a change, if no load is transposed, if an extent is open or too short, or if
+// the copies do not fit a workgroup's memory.
 bool ScheduleTransposeOnGpu(const jit::GpuModel& gpu, const StageRef& root,
                             std::set<StageRef>& done, Schedule& schedule);
 

@@ -21,17 +21,17 @@ namespace {
 using tensor::Combiner;
 using tensor::Opcode;
 
-// Number of bytes that one instruction moves, and largest number of bytes of an
-// element of which an instruction moves several.
+// kVectorBytes: number of bytes that one instruction moves. kWidestElement:
+// largest size of an element of which one instruction moves several.
 constexpr int64_t kVectorBytes = 16;
 constexpr int64_t kWidestElement = 4;
-// Largest number of instructions of a point's unrolled code, counted over all
-// lanes.
+// Largest number of instructions in the unrolled code of a point, for all lanes
+// together.
 constexpr int64_t kMaxInstructions = 1600;
 
-// True if vectors of `lanes` neighbours along the axis begin at multiples of
-// `lanes` in a buffer with these extents, whenever the axis' value is a
-// multiple of `lanes`. The last extent must be such a multiple, too.
+// True if the elements of `lanes` neighbours along the axis are an aligned
+// vector: in a buffer with these extents they begin at a multiple of `lanes`
+// whenever the axis' value does.
 bool IsAligned(const Computation& c, std::span<const NodeId> indices,
                std::span<const NodeId> extents, NodeId axis, int64_t lanes) {
   if (indices.empty()) return false;
@@ -56,9 +56,9 @@ bool StoresTo(const Computation& c, int stage, uint32_t buffer) {
       [&](const ComputationStore& store) { return store.buffer == buffer; });
 }
 
-// Returns the stages that have different values for neighbours along the root's
-// last axis, the root first; nullopt if a stage's neighbours are not
-// contiguous.
+// Returns the root and the stages whose values differ between neighbours along
+// the root's last axis. Returns nullopt if the values of some stage for such
+// neighbours are not contiguous.
 std::optional<std::vector<int>> StagesAlong(const Computation& c, int root,
                                             const std::set<int>& joined) {
   std::vector<int> along = {root};
@@ -91,8 +91,8 @@ std::set<int> NumbersOf(const Computation& c,
 }
 
 // True if all loads and stores of the stage are aligned vectors of `lanes`
-// elements along its last axis. own: buffers that invocations have in
-// registers.
+// neighbours along its last axis. own: buffers that need no alignment, because
+// invocations keep them in registers.
 bool FitVectors(const Computation& c, const StageShape& shape,
                 const std::set<uint32_t>& own, int64_t lanes) {
   const ComputationStage& stage = shape.stage();
@@ -125,7 +125,8 @@ bool FitVectors(const Computation& c, const StageShape& shape,
   });
 }
 
-// Returns the bytes of the widest element that is loaded or stored.
+// Returns the bytes of the widest element that the stage loads from memory or
+// stores to it. own: buffers in registers, which do not count.
 int64_t WidestBytes(const Computation& c, const StageShape& shape,
                     const std::set<uint32_t>& own) {
   int64_t bytes = 1;

@@ -19,21 +19,23 @@
 
 namespace ember::schedule {
 
-// Returns how many neighbours along the last axis of the root an invocation
-// should have. The number is more than 1 if all loads and stores of the root
-// and of the stages that are computed for its points (`joined`) are then
-// aligned vectors, and enough invocations are left to keep the device busy.
+// Returns how many neighbours along the root's last axis an invocation should
+// compute as a vector. The number is more than 1 only if all loads and stores
+// of the root and of the `joined` stages, which are computed for its points,
+// are then aligned vectors, and enough invocations are left to keep the device
+// busy.
 int64_t LanesOfPoints(const jit::GpuModel& gpu, const Computation& computation,
                       const StageRef& root, const std::set<StageRef>& joined);
 
-// True if each joined stage has neighbouring values, or one value, for
-// neighbours along the root's last axis, and none of these is a reduction.
+// True if the joined stages can be computed as vectors along the root's last
+// axis: each has one value for all neighbours, or neighbouring values and no
+// reduction.
 bool HaveLanes(const Computation& computation, const StageRef& root,
                const std::set<StageRef>& joined);
 
-// Computes the joined stages for all neighbours of an invocation at once,
-// except stages that have one value for all. Returns false if a primitive is
-// refused.
+// Vectorizes the joined stages over the neighbours that an invocation computes,
+// except stages that have one value for all of them. Returns false if a
+// primitive is refused.
 bool VectorizeJoined(const StageRef& root, const std::set<StageRef>& joined,
                      ScheduleWriter& writer);
 

@@ -37,8 +37,9 @@ NodeId InitialValue(const Computation& computation,
       .Rewrite(stage.initial[i]);
 }
 
-// True if the stage's results are exactly its combined elements, stored to
-// memory in which they may also be combined.
+// True if the stage's results are exactly the sums (or other combined values),
+// and the memory of the results can hold them while they are combined. Then no
+// separate accumulators are needed.
 bool CombinesInPlace(const Computation& computation, int number,
                      const loops::LoopNest& nest) {
   const ComputationStage& stage = computation.stages[number];
@@ -95,7 +96,8 @@ Accumulators MakeAccumulators(const Computation& computation,
     }
   }
   if (invocation) a.indices.insert(a.indices.begin(), *invocation);
-  // The indices of lanes come last, because lanes are rows of a register tile.
+  // The indices of vector loops come last, so that the lanes of a vector are
+  // neighbours in a register tile.
   a.indices.insert(a.indices.end(), vectors.begin(), vectors.end());
   a.lane_indices = a.indices;
   for (int lane : a.lanes)

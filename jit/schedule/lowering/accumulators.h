@@ -12,44 +12,49 @@
 namespace ember::schedule {
 
 struct Accumulators {
-  // `buffers`: for each value of the stage, the buffer of the results in
-  // progress, one per point of the loops inside the outermost reduction and per
-  // lane of vectorized reductions. `combined`: the buffers of the results of
-  // all lanes together (the same buffers if there are no lanes). The first
-  // index is the invocation, if there are bound loops inside or around the
-  // reductions. If a reduction is bound, `combined` are the results of all
-  // invocations together. If the stage stores just these results, they are the
-  // buffers that the stage stores to.
+  // `buffers`: for each value of the stage, the number of the buffer of its
+  // results in progress. It has an element for each iteration of the spatial
+  // loops inside the outermost reduction, and for each lane of a vectorized
+  // reduction. If loops inside or around the reductions are bound, its first
+  // index is the invocation. `combined`: for each value, the number of the
+  // buffer in which the results of all lanes, and of all invocations if a
+  // reduction is bound, are combined. It is the same buffer if there are no
+  // lanes, and the stage's result if combines_in_place is true.
   std::vector<uint32_t> buffers;
   std::vector<uint32_t> combined;
   std::vector<NodeId> indices;       // indices of `combined`
   std::vector<NodeId> lane_indices;  // indices of `buffers`
-  std::vector<int> spatial;          // positions of the loops of `indices`
-  std::vector<int> lanes;            // positions of vectorized reductions
-  int bound = -1;                    // position of a bound reduction; -1: none
-  bool combines_in_place = false;  // true if `combined` are the stage's results
+  std::vector<int> spatial;          // positions of the spatial loops whose
+                                     // variables `indices` contains
+  std::vector<int> lanes;            // positions of the vectorized reduction
+                                     // loops
+  int bound = -1;                    // position of the bound reduction loop;
+                                     // -1: none
+  bool combines_in_place = false;    // true if `combined` are the buffers that
+                                     // the stage stores to
 
-  // Returns the positions of the loops of `lane_indices`, in their order, with
-  // the bound loop first.
+  // Returns the positions of the loops whose variables lane_indices contains,
+  // in the same order: the bound loop first.
   std::vector<int> Points() const;
 };
 
-// Makes the buffers for the stage's results in progress. invocation: the
-// variable of the bound loop around the stage's reductions.
+// Makes the buffers of the stage's results in progress. invocation: variable of
+// the bound loop around the stage's reductions; nullopt if there is none.
 Accumulators MakeAccumulators(const Computation& computation,
                               const StageLoops& loops,
                               std::optional<NodeId> invocation,
                               loops::LoopNest& nest);
 
-// Sets the buffers' elements at the indices to the combiner's initial values.
+// Returns a statement that sets the element at the indices, in each of the
+// buffers, to the combiner's initial value.
 loops::Statement InitialStore(const Computation& computation,
                               const ComputationStage& stage,
                               const std::vector<uint32_t>& buffers,
                               const std::vector<NodeId>& indices,
                               loops::LoopNest& nest);
 
-// Returns the operation with which a store updates its element, for any
-// combiner but a fold.
+// Returns the update of a store that combines a value with its element. The
+// combiner must not be a fold, which has no such update.
 tensor::Update UpdateOf(tensor::Combiner combiner);
 
 }  // namespace ember::schedule

@@ -51,8 +51,8 @@ class Carrier {
     for (const SumLoop& loop : loops_) {
       CarriedSums::CarryLoop& added = result.loops.emplace_back();
       added.position = loop.position;
-      // If inner extents are open, this cheap condition avoids the division
-      // where nothing is carried.
+      // If the number of terms is not constant, this cheap condition comes
+      // first: it is false for short sums, which then need no division.
       if (!nest_.pool.IntegerConstant(loop.iterations))
         AddUnlessTrue(IsLong(), added.conditions);
       const NodeId variable = s_.values[s_.plan->order[loop.position]];
@@ -68,7 +68,8 @@ class Carrier {
   }
 
  private:
-  // A loop that carries the sum of its last iterations, and their number.
+  // A loop that carries the accumulator to its total before its iterations n,
+  // 2n, ..., where n is `iterations`.
   struct SumLoop {
     int position = 0;
     NodeId iterations = 0;
@@ -89,10 +90,11 @@ class Carrier {
     return Make(Opcode::kSubtract, type_, a, b);
   }
 
-  // --- Finding the loops that carry sums. ---
+  // --- Finding the loops in which accumulators are carried. ---
 
-  // True if all iterations of the loop add to one accumulator: a reduction over
-  // neither lanes nor invocations, which have accumulators of their own.
+  // True if all iterations of the loop add to the same accumulator: the loop is
+  // a reduction that is neither vectorized nor bound. Lanes and invocations
+  // have accumulators of their own.
   bool AddsToOne(int position) const {
     const LoopMark mark = s_.plan->loops[s_.plan->order[position]].mark;
     return s_.IsReduction(position) && mark != LoopMark::kVector &&
@@ -100,10 +102,11 @@ class Carrier {
   }
 
   void FindLoops() {
-    // These products of extents do not wrap: they count points of a stage.
+    // The product of these extents does not wrap, because it counts points of a
+    // stage.
     terms_ = nest_.pool.Integer(1);
-    // Largest number of carried blocks per accumulator, in the loops found so
-    // far.
+    // Number of times that the loops found so far carry an accumulator, at
+    // most.
     int64_t blocks = 1;
     bool is_open = false;
     for (int p = static_cast<int>(s_.plan->order.size());
@@ -123,8 +126,8 @@ class Carrier {
           nest_.pool.IntegerConstant(loop.iterations);
       loops_.push_back(loop);
       if (count && iterations && !is_open) {
-        // In each iteration of this loop the inner loops carry their blocks,
-        // and the loop carries its own.
+        // Each iteration of this loop runs the inner loops, which carry, and
+        // the loop itself carries before some of its iterations.
         const int64_t per_iteration = loops_.size() == 1 ? 0 : blocks;
         const int64_t most = int64_t{1} << 20;
         blocks = std::min(*count, most) * std::min(per_iteration, most) +
@@ -135,8 +138,9 @@ class Carrier {
     blocks_ = is_open ? kMaxPlainBlocks + 1 : blocks;
   }
 
-  // Returns the largest number of iterations whose terms together fit a block;
-  // at least 1. inner: number of terms per iteration.
+  // Returns the largest number of iterations that together add no more than
+  // kSumBlock terms, but at least 1. inner: number of terms that one iteration
+  // adds.
   NodeId IterationsOf(NodeId inner) {
     if (const std::optional<int64_t> terms = nest_.pool.IntegerConstant(inner))
       return nest_.pool.Integer(
@@ -149,8 +153,8 @@ class Carrier {
                 nest_.pool.Integer(1));
   }
 
-  // Returns the condition that one accumulator adds up more terms than a block
-  // has.
+  // Returns the condition that an accumulator adds up more than kSumBlock
+  // terms.
   NodeId IsLong() {
     return Make(Opcode::kLess, DType::kBool, nest_.pool.Integer(kSumBlock),
                 terms_);
@@ -191,8 +195,8 @@ class Carrier {
     return {std::move(statement)};
   }
 
-  // Returns the statements that carry a sum in progress to its total, as
-  // tensor/sum_error.h describes.
+  // Returns the statements that add the accumulator to its total, as
+  // tensor/sum_error.h describes, and set it to 0.
   Block Carry() {
     const uint32_t part = a_.buffers[0];
     Statement statement;
@@ -232,9 +236,12 @@ class Carrier {
   const Accumulators& a_;
   loops::LoopNest& nest_;
   const DType type_;
-  std::vector<SumLoop> loops_;  // loops that carry, from the innermost one out
-  NodeId terms_ = 0;            // number of terms of one accumulator
-  int64_t blocks_ = 0;  // largest number of carried blocks, if it is constant
+  std::vector<SumLoop> loops_;  // loops in which the accumulator is carried,
+                                // the innermost first
+  NodeId terms_ = 0;            // number of terms that one accumulator adds up
+  int64_t blocks_ = 0;  // largest number of times that an accumulator is
+                        // carried; if not constant, just more than
+                        // kMaxPlainBlocks
   bool is_compensated_ = false;
   uint32_t total_ = 0;
   uint32_t rest_ = 0;
@@ -265,8 +272,8 @@ Status CheckSum(const Computation& computation, const StageLoops& loops,
     int64_t terms = 1;
     for (size_t i = 0; i < stage.axes.size(); ++i) {
       if (static_cast<int>(i) < stage.spatial_count) continue;
-      // Counts the whole extent, even if points end earlier
-      // (ComputationStage::end).
+      // Counts the whole extent of the axis, even if a point may combine fewer
+      // elements (ComputationStage::end).
       const std::optional<int64_t> extent =
           computation.pool.IntegerConstant(stage.axes[i].extent);
       if (__builtin_mul_overflow(terms, extent.value_or(1), &terms))

@@ -30,35 +30,42 @@
 
 namespace ember::schedule {
 
-// Statements that each work on one result in progress, and the positions of the
-// loops in which they belong. Empty if each accumulator adds up few terms.
+// Statements that keep a long float sum exact enough, and the loops in which
+// they belong. Each statement works on the accumulator and the total of one
+// result. Empty if each accumulator adds up few terms.
 struct CarriedSums {
-  // A loop that carries before some of its iterations.
+  // A loop in which accumulators are carried to their totals at the start of
+  // some iterations.
   struct CarryLoop {
-    int position = 0;  // position of the loop in the order
-    // The loop carries in iterations in which all of these conditions hold.
+    int position = 0;  // position of the loop in the order of the stage's loops
+    // The conditions under which an iteration of this loop begins by carrying;
+    // all of them must hold.
     std::vector<NodeId> conditions;
   };
   std::vector<CarryLoop> loops;
-  std::vector<int> points;  // positions of the loops over results in progress
-  // Conditions around `clear` and `finish`, if it is not known before the run
-  // whether anything is carried.
+  std::vector<int> points;  // positions of the spatial loops that iterate over
+                            // the accumulators
+  // Conditions around `clear` and `finish`: true if anything is carried. Empty
+  // if that is known when compiling.
   std::vector<NodeId> conditions;
-  loops::Block clear;   // statements before the stage's reduction
-  loops::Block carry;   // statements before the iterations that carry
-  loops::Block finish;  // statements after the reduction
-  // Numbers of the buffers that hold totals. On CPUs they stay in memory, so
-  // that the accumulators have all registers.
+  loops::Block clear;   // statements before the stage's reduction, which set
+                        // the totals to 0
+  loops::Block carry;   // statements that carry an accumulator to its total
+  loops::Block finish;  // statements after the reduction, which add the total
+                        // to the accumulator
+  // Numbers of the buffers of totals. On CPUs these stay in memory, so that all
+  // registers are left to accumulators.
   std::vector<uint32_t> buffers;
 };
 
 CarriedSums CarrySums(const Computation& computation, const StageLoops& loops,
                       const Accumulators& accumulators, loops::LoopNest& nest);
 
-// Checks that a float sum can keep its error bound. Returns kFailedPrecondition
-// if it cannot. Accumulators of matrices are not carried and may add up at most
-// tensor::kMaxMatrixTerms terms. The sum over invocations is one sum again, of
-// more terms than any device has invocations.
+// Checks that a float sum can keep the error bound of tensor/sum_error.h.
+// Returns kFailedPrecondition if it cannot. Accumulators of matrices are not
+// carried, so they may add up at most tensor::kMaxMatrixTerms terms. The parts
+// of invocations are added up in one more sum, which is not carried either; it
+// may have more terms than any device has invocations.
 Status CheckSum(const Computation& computation, const StageLoops& loops,
                 const Accumulators& accumulators, const loops::LoopNest& nest);
 

@@ -28,8 +28,8 @@
 namespace ember::schedule {
 namespace {
 
-// 2^24, the smallest power of two at which neighbouring floats are 2 apart:
-// adding 1 to it changes nothing.
+// 2^24, from which on neighbouring floats are 2 apart: an accumulator with this
+// value does not change if 1 is added.
 constexpr float kLarge = 0x1p24f;
 
 struct LongSum {
@@ -37,7 +37,7 @@ struct LongSum {
   std::vector<int64_t> parameters;
   int64_t results = 1;
   int64_t terms = 1;
-  // true if the sum has too many floats for one accumulator
+  // true if the sum has more terms than one accumulator may add up
   bool is_long = true;
 };
 
@@ -93,8 +93,8 @@ bool Carries(const loops::LoopNest& nest) {
   return loops::ToText(nest).find(".total.") != std::string::npos;
 }
 
-// Evaluates the nest. Returns a description of an error, or "". large: number
-// of the term that is large.
+// Evaluates the nest on terms of 1, except term number `large`, which is
+// kLarge. Returns a description of an error, or "".
 std::string Check(const LongSum& sum, const loops::LoopNest& nest,
                   const std::vector<int64_t>& parameters, uint64_t seed,
                   int64_t large) {
@@ -130,14 +130,16 @@ TEST(CarriedSums, WhereTheyAreNeeded) {
   }
 }
 
-// Vectors give the sum sixteen accumulators. A split loop carries in each
-// iteration of its outer loop.
+// Tests which sums the default schedules carry. A sum along memory has sixteen
+// accumulators, the lanes of a vector, and needs no carrying. A long loop is
+// split, so that its outer loop carries in each iteration.
 TEST(CarriedSums, ByTheModel) {
   struct Case {
     const char* dispatch;
-    const char* split;  // text that is expected in the schedule
+    const char* split;  // expected text of the schedule
     bool carries;
-    bool has_condition;  // true if the innermost loop has a condition
+    bool has_condition;  // true if the innermost loop has the condition for
+                         // carrying
   };
   for (const Case& c :
        {Case{"dispatch @along(%x: f32[1, 16384]) -> (%y: f32[1]) {\n"
@@ -188,7 +190,7 @@ TEST(CarriedSums, RandomSchedules) {
     ApplyRandomPrimitives(seed, 1 + static_cast<int>(random() % 12), schedule);
     auto nest = Lower(schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) {
-      ++refused;  // random_schedule_test examines the reasons of refusals
+      ++refused;  // random_schedule_test checks the reasons of refusals
       continue;
     }
     if (seeds.is_replay)

@@ -41,9 +41,9 @@ bool StoresTo(const Statement& statement, uint32_t buffer) {
          });
 }
 
-// If `stores`, returns the statements of the block that store to the buffer;
-// otherwise all others. Keeps the conditions around each statement and the
-// checks right before it.
+// Returns part of the block's statements: those that store to the buffer if
+// `stores` is true, otherwise all others. The conditions around a statement and
+// the checks right before it are kept with it.
 Block PartOf(const Block& block, uint32_t buffer, bool stores) {
   Block part, checks;
   for (const Statement& statement : block) {
@@ -66,13 +66,13 @@ Block PartOf(const Block& block, uint32_t buffer, bool stores) {
   return part;
 }
 
-// Copies statements, with other expressions in place of some variables.
+// Copies statements, with some variables replaced by expressions.
 class Copier {
  public:
   enum class Mode : uint8_t { kDirect, kToRegisters, kFromRegisters, kAsync };
 
-  // In the copied statements, stores to the buffer `tile` become stores to slot
-  // `slot` of it.
+  // Makes the copies store to slot `slot` of the buffer `tile` where the
+  // original statements store to `tile`.
   Copier(LoopNest& nest, uint32_t tile, NodeId slot, Mode mode = Mode::kDirect,
          uint32_t registers = 0)
       : nest_(nest),
@@ -161,8 +161,9 @@ class Copier {
     }
   }
 
-  // True if storing the value copies an element in an invocation loop: it is a
-  // load from memory that does not change while the phase runs.
+  // True if storing the value can be an asynchronous copy: the value is a load,
+  // in an invocation loop, from memory that does not change while the phase
+  // runs.
   bool IsCopy(NodeId value) const {
     const Node& node = nest_.pool[value];
     if (node.opcode != Opcode::kLoad && node.opcode != Opcode::kPad)
@@ -193,12 +194,14 @@ class Copier {
   NodeId slot_;
   Mode mode_;
   uint32_t registers_;
-  std::vector<Statement> around_;  // the surrounding loops, outermost first
+  std::vector<Statement> around_;  // the loops around the copied statement,
+                                   // outermost first
   std::map<NodeId, NodeId> values_;
   Rewriter rewriter_;
 };
 
-// Makes loads from the tile read its slot.
+// Makes the statements read slot `slot` of the buffer `tile` where they read
+// `tile`.
 class RingSlotReader {
  public:
   RingSlotReader(LoopNest& nest, uint32_t tile, NodeId slot)
@@ -221,7 +224,7 @@ class RingSlotReader {
     for (Statement& statement : block) {
       switch (statement.kind) {
         case Statement::Kind::kFor:
-          // Loops need no change, because their extents contain no loads.
+          // A loop itself needs no change, because its extent contains no load.
           break;
         case Statement::Kind::kIf:
           statement.condition = rewriter_.Rewrite(statement.condition);
@@ -253,9 +256,10 @@ class RingSlotReader {
   Rewriter rewriter_;
 };
 
-// Finds the extents of the loops around each store, those of invocation loops
-// first. Returns false if the extents differ between stores, or if registers
-// cannot be indexed by one of the loops.
+// Finds the extents of the loops around each store, that of the invocation loop
+// first. They are the extents of a buffer of registers. Returns false if two
+// stores have loops of different extents, or if a loop is not unrolled, so that
+// it cannot index registers.
 using Extents = std::vector<NodeId>;
 bool FindRegisterExtents(const LoopNest& nest, const Block& block,
                          Extents& invocation, Extents& others,
@@ -287,8 +291,9 @@ bool FindRegisterExtents(const LoopNest& nest, const Block& block,
   return true;
 }
 
-// Adds a buffer of registers for the elements of the tile that an invocation
-// has loaded and not stored yet.
+// Adds a buffer of registers to which each invocation loads its elements of the
+// tile before it stores them there. Returns nullopt if registers cannot hold
+// them.
 std::optional<uint32_t> AddRegisters(const Block& loads, uint32_t tile,
                                      LoopNest& nest) {
   Extents invocation, others;
@@ -309,7 +314,7 @@ std::optional<uint32_t> AddRegisters(const Block& loads, uint32_t tile,
   return static_cast<uint32_t>(nest.buffers.size() - 1);
 }
 
-// Appends the statements under the condition a < b.
+// Appends an If with the condition a < b around the statements.
 void AppendIf(LoopNest& nest, NodeId a, NodeId b, Block statements,
               Block& out) {
   Statement branch;
@@ -325,8 +330,9 @@ void AppendIf(LoopNest& nest, NodeId a, NodeId b, Block statements,
   out.push_back(std::move(branch));
 }
 
-// Appends the loads of the tile in the loop's body, for a given iteration and
-// into the slot.
+// Appends statements that load the tile for the given iteration into the slot.
+// `loads`: the original statements in the loop's body, where `variable` is the
+// loop's variable.
 void AppendCopies(const Block& loads, const AheadTile& tile, NodeId variable,
                   NodeId iteration, NodeId slot, LoopNest& nest, Block& out) {
   Copier copier(nest, tile.buffer, slot, Copier::Mode::kAsync);
@@ -341,10 +347,11 @@ Statement AwaitAllBut(int64_t groups) {
   return await;
 }
 
-// Loads tiles asynchronously; all have the same number of slots. Moves their
-// loads out of the loop's body. before: gets the loads before the loop. awaits:
-// gets the statements that begin each iteration. copies: gets the loads for a
-// later iteration.
+// Makes the loop load the tiles asynchronously; all have the same number of
+// slots. Moves the loads out of the loop's body. before: gets the loads for the
+// first iterations, which come before the loop. awaits: gets the statements
+// with which each iteration begins. copies: gets the loads for a later
+// iteration.
 void LoadAsync(std::span<const AheadTile> tiles, Statement& loop, Block& before,
                Block& awaits, Block& copies, LoopNest& nest) {
   const int64_t slots = tiles[0].slots;

@@ -44,28 +44,31 @@ namespace ember::schedule {
 struct AheadTile {
   uint32_t buffer = 0;
   bool by_registers = false;
-  // number of slots of a ring, the same for all tiles of a loop; 0: not
-  // asynchronous
+  // number of ring slots; 0: not asynchronous. All tiles of a loop have the
+  // same number.
   int64_t slots = 0;
-  // true if copies start after the arithmetic; the same for all tiles of a loop
+  // true if copies start after the iteration's arithmetic; the same for all
+  // tiles of a loop
   bool is_late = false;
-  // true if one slot is left to the previous iteration; the same for all tiles
-  // of a loop
+  // true if one slot is kept for the previous iteration, which may still read
+  // it; the same for all tiles of a loop
   bool has_spare = false;
 };
 
-// Returns the tiles that the schedule loads ahead in a loop of the stage. The
-// numbers of the tiles' buffers are the same in the schedule and in the nest.
+// Returns the tiles that double_buffer loads ahead in a loop of the stage. The
+// tiles' buffers have the same numbers in the schedule's computation and in the
+// nest.
 std::vector<AheadTile> TilesAhead(const Schedule& schedule, int stage,
                                   int loop);
 
-// Makes the loop load the tiles ahead. loop: serial, complete, and not in its
-// block yet. Its body contains the statements that store to the tiles. Each of
-// these statements stores to one tile. Around them there are at most
-// conditions, and right before them the checks of their indices, if there are
-// any (by registers there are none). The statements read nothing that the loop
-// stores. No other statement of the nest accesses a tile. before: the block to
-// which the loop will be added; gets the statements that fill the first halves.
+// Makes the loop load the tiles one or more iterations ahead. loop: a complete
+// serial loop that is not in its block yet. Its body contains the statements
+// that store to the tiles, each to one tile. Only conditions are around these
+// statements, and checks of their indices may be right before them (not if
+// tiles are loaded through registers). They read nothing that the loop stores.
+// No statement outside of the loop accesses a tile. before: the block to which
+// the loop will be added; gets the statements that fill the tiles for the first
+// iterations.
 //
 // A loop that provably has at most one iteration stays as it is. `by_registers`
 // has no effect if the bound loop of a copy has only one invocation.

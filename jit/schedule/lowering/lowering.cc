@@ -43,21 +43,22 @@ using tensor::Combiner;
 using tensor::Opcode;
 using tensor::Update;
 
-// Names a part of a stage's code. It selects some of the stage's loops, and the
-// guards that apply in them.
+// A part of a stage's code, such as the initialisation of its results. Each
+// part has loops over some of the stage's loops, and its own set of guards.
 enum class Part : uint8_t {
-  kOuter,  // The loops around the whole stage.
-  // The loops that set the results in progress to their first values. They read
-  // no operands and store no results.
+  kOuter,  // The loops around the reductions, or all loops if there are no
+           // reductions.
+  // The loops that set the accumulators to their initial values. They read no
+  // operands and store no results.
   kInitial,
-  kUpdate,  // The outermost reduction loop and all loops inside of it.
-  // The loops that add accumulators to their totals. They skip results that do
-  // not exist, and read no operands.
+  kUpdate,  // The outermost reduction loop, and all loops inside of it.
+  // The loops that add totals to accumulators. They skip results beyond the end
+  // of an axis, and read no operands.
   kTotals,
-  // The loops that combine the parts of a result that lanes or invocations have
-  // computed, one result at a time.
+  // The loops that combine what several lanes or invocations have computed for
+  // each result.
   kCombine,
-  kFinal  // The loops that store the stage's results.
+  kFinal  // The loops that store the stage's results, after all reductions.
 };
 
 class Lowering {
@@ -79,7 +80,8 @@ class Lowering {
       for (const ComputationAxis& axis : stage.axes)
         full.push_back(header_.Rewrite(axis.extent));
     }
-    // Ends of loops are sums of parameters, too.
+    // Shortened loops end at sums of parameters, so the ranges of parameters
+    // matter: they are narrowed by the extents.
     const bool is_shortened = std::ranges::any_of(
         c_.stages,
         [](const ComputationStage& s) { return s.useful.has_value(); });
@@ -151,8 +153,8 @@ class Lowering {
   }
 
   // Emits the loops and statements of a stage. If first_is_task is true, the
-  // stage's outermost loop is the phase's loop over tasks. That loop exists
-  // already, so only its body is emitted.
+  // stage's outermost loop is the phase's loop over tasks, which exists
+  // already: only its body is emitted.
   Status EmitStage(const StageLoops& s, bool first_is_task, Block& out) {
     std::vector<int> outer;
     outer.reserve(s.plan->order.size());
@@ -184,8 +186,9 @@ class Lowering {
     loop.kind = Statement::Kind::kFor;
     loop.variable = variable;
     const LoopMark mark = s.plan->loops[number].mark;
-    // A loop of extent 0 becomes serial. A loop over lanes also becomes serial
-    // if invocations combine elements: each invocation then runs all lanes.
+    // A loop with no iterations becomes serial. So does a vectorized reduction
+    // in the part that combines invocations: each invocation then combines its
+    // lanes one after the other.
     const bool is_serial =
         nest_.pool.IntegerConstant(s.extents[number]) == 0 ||
         (mark == LoopMark::kVector && part == Part::kCombine);
@@ -198,7 +201,8 @@ class Lowering {
         EmitInside(s, positions, index, part, leaf, loop.body));
     variables_.pop_back();
     if (binds) invocation_.reset();
-    // A dot loop with a guard or a check inside becomes a plain loop.
+    // A dot loop that has got a guard or a check inside is no dot product any
+    // more, so it becomes an unrolled loop.
     if (loop.loop == loops::LoopKind::kDot &&
         !loops::DotProductOf(nest_, loop).ok()) {
       loop.loop = loops::LoopKind::kUnrolled;
@@ -211,8 +215,8 @@ class Lowering {
     return OkStatus();
   }
 
-  // Carries the stage's sums in progress to their totals, at the start of some
-  // iterations of the loop.
+  // Inserts statements at the start of the body of a reduction loop that carry
+  // the accumulators to their totals in some iterations.
   Status CarryAt(const StageLoops& s, int position, Block& body) {
     const CarriedSums& carried = carried_[s.stage];
     Block before;
@@ -225,10 +229,10 @@ class Lowering {
     return OkStatus();
   }
 
-  // Emits the block, which carries or totals, for each result in progress
-  // inside the loop at the position; -1: for all results. Leaves out results
-  // beyond the end, which are not used, so that the code that computes them is
-  // found to be dead.
+  // Emits the block (statements that carry, clear or finish one total) in loops
+  // over all accumulators whose loops are inside the loop at `position`; -1:
+  // over all accumulators. Results beyond the end of an axis are left out: they
+  // are not used, and the code that computes them can then be removed.
   Status EmitTotals(const StageLoops& s, int position,
                     const std::vector<NodeId>& conditions, const Block& block,
                     Block& out) {
@@ -248,9 +252,10 @@ class Lowering {
         *inside);
   }
 
-  // Emits the body of loop `positions[index]`. If this is the innermost loop on
-  // which the condition of a peeled split depends, emits the body twice:
-  // without the split's guard where the condition holds, and with it elsewhere.
+  // Emits the body of loop `positions[index]`. If the loop is the innermost one
+  // on which the condition of a peeled split depends, the body is emitted
+  // twice: without the split's guards if the condition holds, with them
+  // otherwise.
   Status EmitInside(const StageLoops& s, const std::vector<int>& positions,
                     size_t index, Part part, const Leaf& leaf, Block& out) {
     std::vector<Guard> exact;
@@ -267,8 +272,8 @@ class Lowering {
         out);
   }
 
-  // Emits `leaf` under each possible combination of the conditions and their
-  // opposites.
+  // Emits `leaf` in nested Ifs, once for each combination of true and false
+  // conditions.
   Status EmitPeeled(std::span<const Guard> exact, const Leaf& leaf,
                     Block& out) {
     if (exact.empty()) return leaf(out);
@@ -313,8 +318,8 @@ class Lowering {
       case Part::kCombine:
         return !guard.is_reduction;
       case Part::kFinal:
-        // Matrices are stored whole, without a guard: the elements beyond the
-        // end of the axis are never read.
+        // Matrices are stored whole, without guards: the buffer has room for
+        // them, and the elements beyond the end of the axis are never read.
         return !guard.is_reduction &&
                (!guard.is_of_region || !s.plan->MultipliesMatrices() ||
                 !StoresToRegions(s.stage));
@@ -351,7 +356,7 @@ class Lowering {
     return OpenIf(Make(Opcode::kLess, DType::kBool, guard.a, guard.b), out);
   }
 
-  // --- Stages that are computed inside a loop of another stage. ---
+  // --- Emitting the stages that are computed in a loop of another stage. ---
 
   Status EmitAttached(const StageLoops& s, int position, Block& out) {
     EMBER_ASSIGN_OR_RETURN(
@@ -409,8 +414,8 @@ class Lowering {
     return OkStatus();
   }
 
-  // True if an index of the store depends on the invocation. If the axis has
-  // one point but the bound loop has several values, no index does: all
+  // True if an index of the store depends on the invocation. It does not if the
+  // axis has one point although the bound loop has several iterations: then all
   // invocations would store to the same element.
   bool MovesWithInvocations(const Store& store) const {
     return std::ranges::any_of(store.indices, [&](NodeId index) {
@@ -505,7 +510,8 @@ class Lowering {
     return OkStatus();
   }
 
-  // Combines the parts of all invocations of a bound reduction.
+  // Combines what the invocations of a bound reduction have computed for each
+  // result.
   Status CombineInvocations(const StageLoops& s, const Accumulators& a,
                             Block& out) {
     const ComputationStage& stage = c_.stages[s.stage];
@@ -531,7 +537,7 @@ class Lowering {
           Statement statement;
           statement.stores.push_back(std::move(store));
           loop.body.push_back(std::move(statement));
-          // A loop of extent 0 is left out.
+          // A loop without iterations is left out.
           const NodeId extent = nest_.pool[loop.variable].operands[0];
           if (nest_.pool.IntegerConstant(extent) != 0)
             block.push_back(std::move(loop));
@@ -540,7 +546,7 @@ class Lowering {
         out);
   }
 
-  // Combines the parts of all lanes, in a separate buffer.
+  // Combines the lanes of each accumulator in a separate buffer.
   Status CombineLanes(const StageLoops& s, const Accumulators& a, Block& out) {
     const ComputationStage& stage = c_.stages[s.stage];
     return EmitLoops(
@@ -573,16 +579,19 @@ class Lowering {
   LoopNest nest_;
   Rewriter header_;
   Facts facts_;
-  // for each stage: the extents of its axes
+  // for each stage: the whole extents of its axes
   std::vector<std::vector<NodeId>> full_;
-  std::vector<NodeId> variables_;  // variables of the surrounding loops
+  std::vector<NodeId> variables_;  // variables of the loops around the emitted
+                                   // code
   bool has_invocations_ = false;
-  std::optional<NodeId> invocation_;  // variable of the surrounding bound loop
-  // for each buffer: the region that is kept
+  std::optional<NodeId> invocation_;  // variable of the surrounding bound loop,
+                                      // if there is one
+  // for each buffer: the region that the nest keeps of it, if it is computed
+  // inside a loop
   std::vector<std::optional<RegionStorage>> storage_;
-  // Carried sums of the stages that are being emitted; key: the stage.
+  // for each stage that is being emitted: how its long sums are carried
   std::map<int, CarriedSums> carried_;
-  std::vector<uint32_t> totals_;  // numbers of the buffers of carried sums
+  std::vector<uint32_t> totals_;  // numbers of the buffers of totals
 };
 
 }  // namespace

@@ -40,15 +40,15 @@ namespace ember::schedule {
 
 struct StageNest {
   loops::LoopNest nest;
-  // True if the nest has loops over invocations or subgroups.
+  // true if the nest has loops over invocations or subgroups
   bool has_invocations = false;
-  // Numbers of the buffers of carried sums (carried_sums.h).
+  // numbers of the buffers that hold the totals of long sums (carried_sums.h)
   std::vector<uint32_t> totals;
 };
 
-// Returns the loop nest of the schedule, before all other passes. Errors:
-// kFailedPrecondition if the loops that primitives asked for cannot be made,
-// for example a vector loop whose extent is not constant.
+// Returns the loop nest of the schedule, to which no other pass of lowering has
+// been applied. Errors: kFailedPrecondition if the schedule asks for loops that
+// cannot be made, for example a vector loop whose extent is not constant.
 StatusOr<StageNest> LowerStages(const Schedule& schedule);
 
 }  // namespace ember::schedule

@@ -67,8 +67,8 @@ TEST(Lowering, RandomDispatchesByTheModel) {
   const SeedRange seeds = TestSeeds(120);
   int scheduled = 0;
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
-    // Compares results under the default schedules of CPUs. Results share
-    // memory with operands where that is allowed.
+    // Lowers the default schedules of CPUs, and compares results. Where a
+    // result may overwrite an operand, the two share memory.
     RandomPair pair = MakeRandomPair(seed);
     for (const char* target :
          {"x86_64-linux+avx2+fma", "x86_64-linux+avx512f+fma"}) {
@@ -93,8 +93,9 @@ TEST(Lowering, RandomDispatchesByTheModel) {
   EXPECT_GT(scheduled, seeds.is_replay ? -1 : 80);
 }
 
-// Tasks are rows of open dims. Each task computes its own row of a result that
-// overwrites an operand, so each row is computed once.
+// %z may share the memory of %x, which %y reads, so no row of %y may be
+// computed twice. A task is a row along dims of open extents, and computes its
+// own row.
 TEST(Lowering, ResultsInPlaceRunOnce) {
   const tensor::Dispatch dispatch = ParseDispatch(R"(
 dispatch @chain<A, B, C>(%x: f32[A * 2, B * 2, C]) -> (%y: f32[A * 2, B * 2, C], %z: f32[A * 2, B * 2, C]) {
@@ -121,8 +122,8 @@ dispatch @chain<A, B, C>(%x: f32[A * 2, B * 2, C]) -> (%y: f32[A * 2, B * 2, C],
   }
 }
 
-// Large packed constants are prefetched panel by panel while others are used.
-// Small ones are not.
+// If a packed constant is large, its next panel is prefetched while the current
+// one is used. A small constant is not prefetched.
 TEST(Lowering, PrefetchesLargeConstants) {
   for (const int columns : {48, 480}) {
     const std::string n = std::to_string(columns);
@@ -145,8 +146,8 @@ TEST(Lowering, PrefetchesLargeConstants) {
   }
 }
 
-// The axis has one point. A bound loop with two values would update the same
-// element in both invocations, so lowering refuses it.
+// If N is 1, the bound loop has two values but the axis one point. Both
+// invocations would update the same element, so lowering refuses the schedule.
 TEST(Lowering, RefusesUpdatesOfOneElementAtOnce) {
   const int64_t parameters[] = {1};
   Schedule schedule(Disassemble(
@@ -163,8 +164,9 @@ TEST(Lowering, RefusesUpdatesOfOneElementAtOnce) {
             "at once, found an update of one element");
 }
 
-// A value that is loaded along one axis and stored along another goes through
-// tiles. A result that may overwrite the operand is transposed without tiles.
+// If the operand is loaded along one axis and the result stored along another,
+// tiles of the operand are copied. No tiles are used if the result may
+// overwrite the operand.
 TEST(Lowering, TransposesByTiles) {
   struct Case {
     const char* dispatch;
@@ -240,8 +242,8 @@ TEST(Lowering, LongSoftmaxInBlocks) {
       auto nest = Lower(schedule);
       ASSERT_TRUE(nest.ok()) << nest.status().ToString() << text;
       ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
-      // All stages are in one phase, apart from copies of operands: no buffer
-      // has elements for all rows.
+      // All stages are in one phase, so that no buffer holds all rows; only
+      // packed copies of operands are made before.
       for (const loops::Buffer& buffer : nest->buffers) {
         EXPECT_TRUE(buffer.scope != loops::MemoryScope::kCall ||
                     buffer.name.find(".packed") != std::string::npos)
@@ -259,8 +261,8 @@ TEST(Lowering, LongSoftmaxInBlocks) {
   }
 }
 
-// The sequence of a row's blocks is divided into parts, each of which is folded
-// by itself.
+// The blocks of a row's keys are divided into parts, each of which is folded by
+// itself. A second fold combines the parts.
 TEST(Lowering, PartsOfSoftmax) {
   tensor::RandomCase random;
   random.seed = 5;
@@ -281,8 +283,8 @@ TEST(Lowering, PartsOfSoftmax) {
   const auto refusal_of = [&](std::string_view line) {
     return std::string(Apply(line, schedule).message());
   };
-  // The fold combines 12 blocks, which is not a multiple of 5, so the rfactor
-  // is refused.
+  // The fold combines 12 blocks. Parts of 5 blocks do not divide it evenly, so
+  // the rfactor is refused.
   EXPECT_THAT(refusal_of("rfactor %sum k_part/5 -> parts"),
               HasSubstr("parts of a fold that have as many elements each"));
   EXPECT_THAT(refusal_of("rfactor %sum k_part -> parts"),
@@ -300,8 +302,8 @@ TEST(Lowering, PartsOfSoftmax) {
   const auto nest = Lower(schedule);
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
   ASSERT_TRUE(loops::Verify(*nest).ok()) << loops::ToText(*nest);
-  // Each value of the fold's state, among them the maximum, has a buffer of
-  // parts, which the second fold combines.
+  // The fold's state has three values, one of them the maximum. Each has a
+  // buffer of the parts' values, which the second fold reads.
   for (const char* const buffer : {"%parts[", "%parts.1[", "%parts.2["})
     EXPECT_THAT(loops::ToText(*nest), HasSubstr(buffer));
   auto expected = random.MakeBuffers(), actual = random.MakeBuffers();

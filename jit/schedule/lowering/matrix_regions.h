@@ -15,15 +15,15 @@
 
 namespace ember::schedule {
 
-// Enlarges the regions that are kept of a stage so that the last matrices fit,
-// because matrices are stored whole. regions: per axis.
+// Extends the regions that a stage stores to whole matrices, because the last
+// matrix of a row or column is stored whole. regions: one per axis.
 void FillMatrices(const StagePlan& plan, std::vector<AxisRegion>& regions,
                   tensor::ExpressionPool& pool);
 
-// Makes a buffer of results in progress the accumulators of matrix
-// instructions, which subgroups hold. Returns kFailedPrecondition if the
-// accumulators need more registers than there are. stage: the stage's name, for
-// the error message.
+// Makes the buffer, which holds results in progress, the accumulators of matrix
+// instructions, in the registers of subgroups. Returns kFailedPrecondition if
+// they need more registers than there are. stage: name of the stage, for the
+// message.
 Status HoldInMatrices(std::string_view stage, uint32_t buffer,
                       loops::LoopNest& nest);
 

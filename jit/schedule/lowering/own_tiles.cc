@@ -24,11 +24,11 @@ using tensor::Node;
 using tensor::NodeId;
 using tensor::Opcode;
 
-// Largest number of points of the loops around an access at which its indices
-// are evaluated.
+// Largest number of iterations, of all loops around an access together, for
+// which its indices are evaluated.
 constexpr int64_t kMaxPoints = int64_t{1} << 16;
 
-// Evaluates index expressions at many points.
+// Evaluates index expressions for many values of their variables.
 class Table {
  public:
   Table(const loops::LoopNest& nest, std::span<const NodeId> roots,
@@ -38,8 +38,8 @@ class Table {
         variables_(variables.begin(), variables.end()),
         order_(loops::NodesUnder(nest.pool, roots)) {}
 
-  // Returns the values of the expressions if the variables have the values
-  // `point`. Returns nullopt if an expression contains anything but these
+  // Returns the values of the expressions for the values `point` of the
+  // variables. Returns nullopt if an expression contains anything but these
   // variables and constants.
   std::optional<std::vector<int64_t>> At(std::span<const int64_t> point) {
     for (NodeId id : order_) {
@@ -116,12 +116,14 @@ class Owner {
   }
 
  private:
-  // The common form of all accesses to a buffer seen so far.
+  // The common properties of all accesses to a buffer that were visited so far.
   struct Tile {
     bool fits = false;
-    // extents of the loops around an access; empty before the first access
+    // extents of the loops around an access; empty before the first access is
+    // visited
     std::vector<int64_t> extents;
-    std::vector<int64_t> elements;  // the element at each point of the loops
+    std::vector<int64_t> elements;  // for each iteration of these loops: the
+                                    // number of the accessed element
   };
   struct LoopAround {
     NodeId variable = 0;
@@ -150,8 +152,8 @@ class Owner {
         const std::optional<std::vector<NodeId>> loops =
             VisitAccess(node.buffer, node.operands);
         if (!loops) continue;
-        // The same load node may occur at two places with different loops
-        // around them. Then the buffer is not replaced.
+        // One load node may occur in several places. If the loops around these
+        // places differ, the buffer is not replaced.
         const auto [known, is_new] = loads_.emplace(id, *loops);
         if (!is_new && known->second != *loops)
           tiles_[node.buffer].fits = false;
@@ -160,8 +162,9 @@ class Owner {
     }
   }
 
-  // Returns the variables of the loops that the access depends on, the
-  // invocation first; nullopt if the buffer does not fit.
+  // Returns the variables of the loops on which the access depends, that of the
+  // invocation loop first. Returns nullopt if the access does not fit the
+  // earlier ones, so that the buffer is not replaced.
   std::optional<std::vector<NodeId>> VisitAccess(
       uint32_t buffer, const std::vector<NodeId>& indices) {
     Tile& tile = tiles_[buffer];
@@ -192,8 +195,9 @@ class Owner {
     return variables;
   }
 
-  // Returns the variables of the surrounding loops: invocations first, then the
-  // unrolled and vector loops that occur in the indices, outermost first.
+  // Returns the variables of loops around the access: of invocation loops, then
+  // of the unrolled and vector loops whose variables the indices contain,
+  // outermost first.
   std::optional<std::vector<NodeId>> VariablesOf(
       std::span<const NodeId> indices) const {
     std::vector<NodeId> variables;
@@ -213,8 +217,8 @@ class Owner {
     return variables;
   }
 
-  // Returns the element that the access reads or stores at each point of the
-  // loops; nullopt if that is not constant.
+  // Returns the number of the element that the access reads or stores, for each
+  // iteration of the loops; nullopt if it is not known.
   std::optional<std::vector<int64_t>> ElementsOf(
       uint32_t buffer, std::span<const NodeId> indices,
       std::span<const NodeId> variables, std::span<const int64_t> extents,
@@ -236,8 +240,8 @@ class Owner {
       if (!at) return std::nullopt;
       int64_t element = 0;
       for (size_t d = 0; d < dims.size(); ++d) {
-        // An index that is outside of the buffer belongs to a point that a
-        // guard excludes. A buffer with such an access is not replaced.
+        // An index outside of the buffer occurs only at a point that a guard
+        // excludes. A buffer with such an access is not replaced.
         const bool inside = (*at)[d] >= 0 && (*at)[d] < dims[d];
         if (!inside) return std::nullopt;
         element = element * dims[d] + (*at)[d];
@@ -299,10 +303,12 @@ class Owner {
   }
 
   loops::LoopNest& nest_;
-  std::vector<Tile> tiles_;  // the state of each buffer
-  // For each load, the variables of the loops around it.
+  std::vector<Tile> tiles_;  // for each buffer: the common properties of its
+                             // accesses
+  // For each load: the variables of the loops on which it depends.
   std::unordered_map<NodeId, std::vector<NodeId>> loads_;
-  std::vector<LoopAround> around_;  // the surrounding loops, outermost first
+  std::vector<LoopAround> around_;  // the loops around the visited statement,
+                                    // outermost first
 };
 
 }  // namespace

@@ -8,10 +8,9 @@
 
 namespace ember::schedule {
 
-// Applies to a kTask buffer of constant extents that invocation loops store to
-// and read, if all accesses are to the same element in the same iteration of
-// loops of the same extents. The buffer gets an index per loop instead of its
-// dims:
+// Replaces the dims of a kTask buffer by the loops around its accesses, if all
+// accesses are in loops of the same constant extents, one of them over
+// invocations, and access the same element in the same iteration:
 //
 //   invocation i < 8 { unroll u < 4 { %t[u * 2 + i floordiv 4, ...] = … } }
 //   invocation j < 8 { unroll w < 4 { … = %t[w * 2 + j floordiv 4, ...] } }

@@ -7,9 +7,9 @@
 
 namespace ember::schedule {
 
-// Adds the padding of each stage to the last extent of its buffer of a task.
-// The nest is that of the schedule; its first buffers are the computation's. No
-// index depends on the padding, which changes only the distance between rows.
+// Adds the padding of each stage to the last extent of its task buffer. The
+// nest must be that of the schedule; its first buffers are the computation's.
+// Only the distance between rows changes: no index depends on the padding.
 void PadRows(const Schedule& schedule, loops::LoopNest& nest);
 
 }  // namespace ember::schedule

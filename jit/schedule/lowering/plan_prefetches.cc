@@ -27,8 +27,8 @@ using tensor::Opcode;
 // a cache, or are loaded quickly.
 constexpr int64_t kLeastBytes = int64_t{256} << 10;
 constexpr int64_t kLineBytes = 64;
-// Largest number of cache lines that are prefetched per step of the innermost
-// loop. If that loop is unrolled, a step is several steps of the sum.
+// Largest number of cache lines that are prefetched in an iteration of the
+// innermost serial loop, which may be several steps of the sum.
 constexpr int64_t kMaxLines = 4;
 
 class PrefetchPlanner {
@@ -43,7 +43,8 @@ class PrefetchPlanner {
   }
 
  private:
-  // Plans prefetches in the block. Returns true if it contains a serial loop.
+  // Adds prefetches to the innermost serial loops of the block. Returns true if
+  // it contains a serial loop.
   bool Visit(Block& block) {
     bool has_serial = false;
     for (Statement& statement : block) {
@@ -51,8 +52,8 @@ class PrefetchPlanner {
         has_serial |= Visit(statement.body);
         continue;
       }
-      // Invocation loops get no prefetches: many invocations already hide the
-      // latency of memory.
+      // No prefetches are added in invocation loops: many invocations hide the
+      // latency of memory already.
       if (loops::IsInvocationLoop(statement)) return true;
       const bool is_serial = statement.loop == LoopKind::kSerial;
       if (is_serial) loops_.push_back(statement.variable);
@@ -81,8 +82,8 @@ class PrefetchPlanner {
     }
   }
 
-  // Collects the loads from packed buffers that occur in statements which
-  // combine elements.
+  // Collects the loads from packed buffers in statements that update their
+  // element, that is, in reductions.
   void CollectLoads(const Block& block, std::vector<NodeId>& loads) const {
     for (const Statement& statement : block) {
       CollectLoads(statement.body, loads);
@@ -99,8 +100,8 @@ class PrefetchPlanner {
     }
   }
 
-  // Returns the number of elements of the dims from `first` on, if it is
-  // constant.
+  // Returns the number of elements in the dims of the buffer from `first` on;
+  // nullopt if it is not constant.
   std::optional<int64_t> Elements(const loops::Buffer& buffer,
                                   size_t first) const {
     int64_t elements = 1;
@@ -114,8 +115,9 @@ class PrefetchPlanner {
     return elements;
   }
 
-  // Returns the numbers of the elements to prefetch in an iteration of the
-  // innermost loop, one per cache line.
+  // Returns the numbers of the elements that an iteration of the innermost loop
+  // prefetches, one per cache line; empty if the loaded buffer is small or
+  // nothing is known about its panels.
   std::vector<NodeId> NextOf(NodeId load) {
     const loops::Buffer& buffer = nest_.buffers[nest_.pool[load].buffer];
     const int64_t bytes = DTypeByteSize(buffer.type);
@@ -124,8 +126,8 @@ class PrefetchPlanner {
     const std::optional<int64_t> size = Elements(buffer, 1);
     if (!total || !size || *total * bytes < kLeastBytes) return {};
     const NodeId panel = nest_.pool[load].operands[0];
-    // `steps`: the number of steps in which one panel is used. `step`: the
-    // number of the current step.
+    // `steps`: number of iterations of the innermost loop during which one
+    // panel is used. `step`: the number of the current one of these iterations.
     int64_t steps = 1;
     NodeId step = nest_.pool.Integer(0);
     const auto add_digit = [&](NodeId digit, int64_t extent) {
@@ -168,8 +170,8 @@ class PrefetchPlanner {
     return numbers;
   }
 
-  // Returns the innermost surrounding loop whose variable occurs in the
-  // expression; nullopt if there is none.
+  // Returns the innermost surrounding loop whose variable the expression
+  // contains; nullopt if there is none.
   std::optional<size_t> InnermostLoopOf(NodeId expression) const {
     const std::vector<NodeId> nodes =
         loops::NodesUnder(nest_.pool, {&expression, 1});
@@ -186,7 +188,8 @@ class PrefetchPlanner {
   }
 
   loops::LoopNest& nest_;
-  std::vector<NodeId> loops_;  // surrounding serial loops, outermost first
+  std::vector<NodeId> loops_;  // variables of the surrounding serial loops,
+                               // outermost first
 };
 
 }  // namespace

@@ -43,8 +43,8 @@ class Promoter {
   }
 
  private:
-  // Makes the last dim large enough for all lanes of an access, even those that
-  // a surrounding If masks.
+  // Extends the last dim of the buffer to all lanes of the widest access, even
+  // if a surrounding If masks some of these lanes.
   void Widen(loops::Buffer& buffer, int64_t last_index) {
     if (buffer.extents.empty()) return;
     NodeId& extent = buffer.extents.back();
@@ -52,8 +52,8 @@ class Promoter {
     extent = nest_.pool.Integer(last_index + 1);
   }
 
-  // True if the buffer is small enough for registers. If each invocation has
-  // its own part, only that part counts.
+  // True if the buffer is small enough for registers. If its first index is the
+  // invocation, only the elements of one invocation count.
   bool IsSmall(size_t number) const {
     const std::vector<NodeId>& extents = nest_.buffers[number].extents;
     int64_t count = 1;
@@ -108,16 +108,17 @@ class Promoter {
     }
   }
 
-  // Notes that the visit enters or leaves an invocation loop. A load that was
-  // seen outside of the loop is then visited again.
+  // Notes that an invocation loop begins (variable) or ends (nullopt).
+  // Expressions that were visited before are visited again, because the first
+  // index may now be the invocation.
   void EnterInvocations(std::optional<NodeId> variable) {
     invocation_ = variable;
     seen_.clear();
   }
 
   void VisitExpression(NodeId root) {
-    // Within one invocation loop all variables keep their kinds, so each node
-    // is visited once.
+    // Each node is visited once per invocation loop: inside of it, the kinds of
+    // all loops are the same.
     std::vector<NodeId> stack = {root};
     while (!stack.empty()) {
       const NodeId id = stack.back();
@@ -125,8 +126,8 @@ class Promoter {
       if (!seen_.insert(id).second) continue;
       const tensor::Node& node = nest_.pool[id];
       if (node.opcode == Opcode::kAxis) continue;
-      // A buffer that is read by pads is no candidate: the last operand of Pad
-      // is no index but the default value.
+      // A buffer with padded loads stays in memory: the load's last operand is
+      // the default value, not an index.
       if (node.opcode == Opcode::kPad) candidates_[node.buffer] = false;
       if (node.opcode == Opcode::kLoad) VisitAccess(node.buffer, node.operands);
       stack.insert(stack.end(), node.operands.begin(), node.operands.end());
@@ -138,9 +139,9 @@ class Promoter {
     const bool own = IsOwn(buffer, indices);
     access_kinds_[buffer].own |= own;
     access_kinds_[buffer].common |= !own;
-    // A buffer cannot be registers of each invocation if it is accessed both by
-    // the invocation as first index and otherwise, or if an invocation loop
-    // accesses elements that invocations have in common.
+    // A buffer stays in memory if some accesses have the invocation as first
+    // index and others have not, or if an invocation loop accesses it without
+    // that index, because invocations may then access the same element.
     if (access_kinds_[buffer].own == access_kinds_[buffer].common ||
         (!own && invocation_)) {
       candidates_[buffer] = false;
@@ -155,7 +156,8 @@ class Promoter {
     last_index_[buffer] = std::max(last_index_[buffer], last);
   }
 
-  // True if the first index is the variable of the invocation loop.
+  // True if the first index is the variable of the surrounding invocation loop,
+  // and the dim has that loop's extent.
   bool IsOwn(uint32_t buffer, const std::vector<NodeId>& indices) const {
     if (!invocation_ || indices.empty() || indices[0] != *invocation_)
       return false;
@@ -163,9 +165,9 @@ class Promoter {
     return nest_.buffers[buffer].extents[0] == extent;
   }
 
-  // True if the index depends on the variable of a loop that runs at most once.
-  // Linear sums omit such variables because they are always 0, but they are
-  // still no constants.
+  // True if the index contains the variable of a loop that is not unrolled.
+  // Linear sums omit the variables of loops with at most one iteration, because
+  // they are 0, but such variables are still no constants in the code.
   bool HasSerialVariable(NodeId index) const {
     std::vector<NodeId> stack = {index};
     while (!stack.empty()) {
@@ -186,7 +188,8 @@ class Promoter {
         case LoopKind::kSerial:
         case LoopKind::kInvocation:
         case LoopKind::kSubgroup:
-        // the loop's factors and results must be in memory
+        // A matrix loop is like these: its factors and results must be in
+        // memory.
         case LoopKind::kMatrix:
           return true;
       }
@@ -211,17 +214,17 @@ class Promoter {
   }
 
   loops::LoopNest& nest_;
-  // The ways in which a buffer is accessed: by the invocation that owns the
-  // element, or otherwise.
+  // The kinds of accesses that a buffer has. own: with the invocation as first
+  // index. common: without it.
   struct AccessKinds {
     bool own = false;
     bool common = false;
   };
 
   std::vector<bool> candidates_;
-  // the kinds of accesses to each buffer
+  // for each buffer: the kinds of its accesses
   std::vector<AccessKinds> access_kinds_;
-  // variable of the surrounding invocation loop
+  // variable of the surrounding invocation loop, if there is one
   std::optional<NodeId> invocation_;
   std::map<uint32_t, int64_t> last_index_;
   std::map<NodeId, LoopKind> kinds_;

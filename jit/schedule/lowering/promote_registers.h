@@ -1,4 +1,5 @@
-// Promotes buffers of tasks to registers. Internal to lowering.
+// Moves small temporaries of tasks from memory to registers. Internal to
+// lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_PROMOTE_REGISTERS_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_PROMOTE_REGISTERS_H_
 

@@ -27,9 +27,9 @@ void KeepRegions(const Computation& computation, int stage,
     buffer.extents.clear();
     RegionStorage& kept = storage[store.buffer].emplace();
     kept.invocation = invocation;
-    // If each invocation has its own copy of the buffer's elements, the first
-    // index is the invocation's number, because other invocations compute their
-    // elements at the same time.
+    // In an invocation loop each invocation needs elements of its own, because
+    // all compute at the same time. So the buffer's first index is the
+    // invocation.
     if (invocation)
       buffer.extents.push_back(nest.pool[*invocation].operands[0]);
     for (size_t d = 0; d < computation.buffers[store.buffer].extents.size();
@@ -89,8 +89,8 @@ std::vector<NodeId> StageValues::StoreIndices(const ComputationStore& store) {
   const std::optional<RegionStorage>& storage = storage_[store.buffer];
   for (size_t d = 0; d < indices.size(); ++d) {
     const NodeId original = c_.buffers[store.buffer].extents[d];
-    // No check is needed if only a region of the buffer is kept, because the
-    // indices are then proved to be in bounds.
+    // If only a region of the buffer is kept, all indices are already proved to
+    // be in bounds, so no check is added.
     if (!tensor::ProvablyInBounds(c_.pool, store.indices[d], original)) {
       Check(store.buffer, static_cast<uint32_t>(d), indices[d],
             nest_.buffers[store.buffer].extents[d]);
@@ -145,8 +145,8 @@ NodeId StageValues::MakeLoad(NodeId id, std::vector<NodeId> operands) {
                            operands, 0, 1, node.buffer);
 }
 
-// Returns min(max(index, 0), extent - 1). The element with that index exists,
-// because the stage has points only if the buffer has elements.
+// Returns min(max(index, 0), extent - 1): an element that exists, because the
+// stage has points only if the buffer has elements.
 NodeId StageValues::Clamped(NodeId index, NodeId extent) {
   Simplifier simplifier(nest_.pool);
   const NodeId zero = nest_.pool.Integer(0);

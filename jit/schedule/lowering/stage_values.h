@@ -1,7 +1,7 @@
-// Converts the values of a stage for one place of the nest: axes become loop
-// variables, buffers become the regions of them that are stored there,
-// functions that machines lack are expanded, and indices that come from data
-// get checks. Internal to lowering.
+// Converts the expressions of a stage for one place in the nest: axes become
+// expressions over loop variables, indices of a buffer become indices of the
+// region that is stored there, functions that processors lack are expanded, and
+// loaded indices get checks. Internal to lowering.
 #ifndef EMBER_JIT_SCHEDULE_LOWERING_STAGE_VALUES_H_
 #define EMBER_JIT_SCHEDULE_LOWERING_STAGE_VALUES_H_
 
@@ -15,17 +15,19 @@
 
 namespace ember::schedule {
 
-// The region that is kept of a buffer that is computed inside a loop.
+// The region that the nest keeps of a buffer, because the buffer is computed in
+// a loop of another stage.
 struct RegionStorage {
-  std::vector<NodeId> bases;  // for each dim: begin of the region
+  std::vector<NodeId> bases;  // for each dim: first element of the region
   // The first index of the stored region, if each invocation of a surrounding
-  // loop has a region of its own.
+  // loop has a region of its own; otherwise nullopt.
   std::optional<NodeId> invocation;
 };
 
-// Reduces the stage's temporaries to the regions, makes them memory of a task,
-// and records that in `storage`. invocation: variable of the surrounding
-// invocation loop, if there is one; each of its values has its own region.
+// Reduces the stage's temporaries in the nest to the regions, makes them memory
+// of a task, and sets their entries in `storage`. invocation: variable of the
+// surrounding invocation loop, each iteration of which has a region of its own;
+// nullopt if there is none.
 void KeepRegions(const Computation& computation, int stage,
                  std::span<const AxisRegion> regions,
                  std::optional<NodeId> invocation, loops::LoopNest& nest,
@@ -33,9 +35,9 @@ void KeepRegions(const Computation& computation, int stage,
 
 class StageValues {
  public:
-  // storage: for each buffer, set if only a region of the buffer is kept.
-  // may_overrun: the loops may be beyond the axes' ends, at points whose values
-  // are not used; loads then read another element that exists.
+  // storage: for each buffer, set if only a region of it is kept. may_overrun:
+  // true if the loops may run beyond the ends of axes, at points whose values
+  // are not used. Loads then read an element that exists instead.
   StageValues(const Computation& computation, const StageLoops& loops,
               const std::vector<std::optional<RegionStorage>>& storage,
               const Facts& facts, bool may_overrun, loops::LoopNest& nest)
@@ -47,12 +49,14 @@ class StageValues {
         nest_(nest) {}
 
   std::vector<NodeId> Convert(std::span<const NodeId> values);
-  // Returns the results of one step of a fold.
+  // Returns the new state of a fold after one element. accumulators: the state
+  // before. elements: the values of the element.
   std::vector<NodeId> ConvertFold(std::span<const NodeId> results,
                                   std::span<const NodeId> accumulators,
                                   std::span<const NodeId> elements);
   std::vector<NodeId> StoreIndices(const ComputationStore& store);
-  // Emits the checks that the values converted so far need.
+  // Emits the checks of indices that the values and store indices converted so
+  // far need.
   void EmitChecks(loops::Block& out);
 
  private:

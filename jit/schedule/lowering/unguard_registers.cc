@@ -67,8 +67,8 @@ class Unguarder {
            });
   }
 
-  // True if the value may be computed even where its operands are not set,
-  // because that has no other effect: it loads only from registers.
+  // True if the value may be computed even if its operands have no values yet,
+  // because it loads only from registers and has no other effect.
   bool IsHarmless(loops::NodeId value) const {
     const std::vector<loops::NodeId> nodes =
         loops::NodesUnder(nest_.pool, {&value, 1});
@@ -81,7 +81,7 @@ class Unguarder {
   }
 
   loops::LoopNest& nest_;
-  std::vector<int> stores_;  // number of stores to each buffer
+  std::vector<int> stores_;  // number of statements that store to each buffer
 };
 
 }  // namespace

@@ -12,10 +12,10 @@ namespace ember::schedule {
 //   if i * 16 + lane < 136 { %conv[0, lane] = %conv.part[0, lane] }
 //   if i * 16 + lane < 136 { %y[i * 16 + lane] = %conv[0, lane] }
 //
-// The first condition is removed: the elements that it excludes are never read.
-// Such a condition is a branch for each vector of a tile. Compilers then
-// compute each vector's value in its branch, and the operands of all of them
-// wait in more registers than exist. Runs after PromoteRegisters.
+// Here the first condition is removed, because the elements that it excludes
+// are never read. Such a condition is a branch for each vector of a tile.
+// Compilers then compute each vector's value in its branch, and the operands of
+// all of them wait in more registers than exist. Runs after PromoteRegisters.
 void UnguardRegisters(loops::LoopNest& nest);
 
 }  // namespace ember::schedule

@@ -21,7 +21,8 @@ using loops::Statement;
 using loops::Store;
 using tensor::Opcode;
 
-// Largest number of elements that one task fills with zeros.
+// Largest number of elements that one task fills with zeros. A larger buffer is
+// filled by several tasks.
 constexpr int64_t kZeroFill = 2048;
 
 class Filler {
@@ -47,8 +48,8 @@ class Filler {
     return tensor::Simplifier(nest_.pool).Make(opcode, type, operands);
   }
 
-  // Adds a phase that fills the buffer with zeros. If the buffer is large, each
-  // task fills some of its last dims.
+  // Adds a phase that fills the buffer with zeros. In a large buffer, a task
+  // fills the elements of the last few dims only.
   void AddZeroFill(uint32_t buffer) {
     const std::vector<NodeId> extents = nest_.buffers[buffer].extents;
     size_t inner = extents.size();
@@ -90,8 +91,8 @@ class Filler {
       loop.body = std::move(body);
       body = {std::move(loop)};
     }
-    // This condition always holds. Proofs of bounds need it in the nest, as
-    // they cannot factor products of open extents.
+    // This condition always holds. The nest contains it for the verifier's
+    // proofs of bounds, which cannot derive it from a product of open extents.
     const auto open_if = [&](NodeId below, NodeId limit) {
       Statement branch;
       branch.kind = Statement::Kind::kIf;
@@ -110,7 +111,7 @@ class Filler {
     nest_.phases.push_back(std::move(phase));
   }
 
-  // True if one task fills a buffer of this number of elements.
+  // True if a buffer of this number of elements is filled by a single task.
   bool IsSmallFill(NodeId elements) const {
     const std::optional<int64_t> count = nest_.pool.IntegerConstant(elements);
     return count && *count <= kZeroFill;

@@ -8,8 +8,8 @@
 
 namespace ember::schedule {
 
-// Appends a phase for each temporary of which some element may be read before
-// it is stored. The nest has the computation's buffers, in order.
+// Adds a phase for each temporary of which some element may be read before it
+// is stored. The nest's first buffers must be the computation's, in order.
 void AddZeroFills(const Computation& computation, loops::LoopNest& nest);
 
 }  // namespace ember::schedule

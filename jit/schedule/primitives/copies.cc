@@ -26,7 +26,8 @@ using tensor::Simplifier;
 struct CopyOperands {
   int stage = 0;
   uint32_t buffer = 0;
-  std::vector<NodeId> loads;  // the stage's loads from the buffer
+  std::vector<NodeId> loads;  // loads of the buffer in the stage, which will
+                              // read the copy instead
 };
 
 NodeId Make(Computation& c, Opcode opcode, NodeId a, NodeId b) {
@@ -34,7 +35,7 @@ NodeId Make(Computation& c, Opcode opcode, NodeId a, NodeId b) {
   return Simplifier(c.pool).Make(opcode, DType::kI64, operands);
 }
 
-// Finds the loads from a buffer which are to read a copy instead.
+// Finds the stage's loads of the buffer, which are to read a copy instead.
 StatusOr<CopyOperands> FindOperands(const Schedule& schedule,
                                     const StageRef& reader,
                                     const BufferRef& buffer,
@@ -58,8 +59,9 @@ StatusOr<CopyOperands> FindOperands(const Schedule& schedule,
   });
   if (operands.loads.empty())
     return FailedPreconditionError("the stage does not read the buffer");
-  // The copy is not attached to a loop, so it is made before the reading stage
-  // and all stages around that.
+  // The new stage is not attached to a loop, so it runs before the reading
+  // stage and all stages around it. A buffer that is computed in a loop does
+  // not exist yet then.
   for (size_t i = 0; i < computation.stages.size(); ++i) {
     if (schedule.plan(static_cast<int>(i)).attach_stage < 0) continue;
     for (const ComputationStore& store : computation.stages[i].stores) {
@@ -81,16 +83,17 @@ bool AreConstant(const Computation& c, const std::vector<NodeId>& extents) {
       extents, [&](NodeId extent) { return c.pool.IsConstant(extent); });
 }
 
-// Returns the role of a copy's buffer. If a packed buffer is computed from the
-// copy, the copy must be packed, too.
+// Returns the role of a copy's buffer. once: true if the copy is made of a
+// constant. A copy from which a packed buffer is computed must be packed, too.
 BufferRole RoleOfCopy(const Computation& c, int reader, bool once) {
   for (const ComputationStore& store : c.stages[reader].stores)
     once |= c.buffers[store.buffer].role == BufferRole::kPacked;
   return once ? BufferRole::kPacked : BufferRole::kTemporary;
 }
 
-// Adds the buffer and the stage `copy`, and makes the reader read it: each load
-// gets the indices that indices(load) returns.
+// Adds the buffer `copy` and a stage that fills it, and makes the reader load
+// from it. indices(load) returns the indices with which a former load reads the
+// copy.
 template <typename Indices>
 void InsertCopy(Schedule& schedule, const CopyOperands& operands,
                 ComputationBuffer copy, ComputationStage stage,
@@ -112,8 +115,8 @@ void InsertCopy(Schedule& schedule, const CopyOperands& operands,
            node.buffer == operands.buffer;
   };
   Rewriter rewriter(c.pool, c.pool, [&](NodeId id) -> std::optional<NodeId> {
-    // A cast of the load becomes a cast from the copy's type, without a cast to
-    // the buffer's type in between.
+    // A cast of a load becomes a cast of the copy's element. The element is not
+    // cast to the buffer's type in between.
     const Node node = c.pool[id];
     const bool casts =
         node.opcode == Opcode::kCast && is_load(node.operands[0]);
@@ -130,7 +133,7 @@ void InsertCopy(Schedule& schedule, const CopyOperands& operands,
   schedule.InsertStage(operands.stage, std::move(stage));
 }
 
-// True if a value of type `values` can always be represented in `type`.
+// True if `type` can represent all values of the type `values`.
 bool Holds(DType type, DType values) {
   if (type == values) return true;
   const int wider = DTypeByteSize(type) - DTypeByteSize(values);
@@ -151,14 +154,16 @@ StatusOr<DType> TypeOfCopy(std::optional<DType> wanted, DType buffer) {
 
 // --- cache_read ---
 
-// The smallest and largest values of an index over a stage's axes.
+// The smallest and the largest value of an index, over all values of a stage's
+// axes.
 struct Bounds {
   NodeId low = 0;
   NodeId high = 0;
 };
 
-// Returns the sum's largest value if `high`, otherwise its smallest: the
-// constant plus coefficient * (extent - 1) over the terms of one sign.
+// Returns the largest value of the sum if `high` is true, otherwise the
+// smallest: the constant, plus coefficient * (extent - 1) for each term with a
+// positive coefficient (for the smallest value: a negative one).
 NodeId End(Computation& c, const LinearSum& sum, bool high) {
   NodeId end = c.pool.Integer(sum.constant);
   for (const tensor::LinearTerm& term : sum.terms) {
@@ -181,9 +186,9 @@ std::optional<Bounds> BoundsOf(Computation& c, NodeId index) {
   return Bounds{End(c, *sum, false), End(c, *sum, true)};
 }
 
-// Returns the bounds of the indices of dim `d` over all loads. If the bounds
-// are not known, returns the whole dim; but nullopt if a load is a pad whose
-// index may be outside of the dim.
+// Returns the bounds of the indices of dim `d` in all loads together. If they
+// are not known, returns those of the whole dim. Returns nullopt if they are
+// not known and a padded load may be outside of the dim.
 std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
                                   size_t d) {
   std::optional<Bounds> all;
@@ -208,8 +213,8 @@ std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
   return all;
 }
 
-// Returns the value with which all loads pad, or nullopt if none pads. Returns
-// an error if the values differ.
+// Returns the default value of all padded loads; nullopt if no load is padded.
+// Returns an error if two loads have different default values.
 StatusOr<std::optional<NodeId>> DefaultOf(const Computation& c,
                                           const CopyOperands& operands) {
   std::optional<NodeId> common;
@@ -230,7 +235,8 @@ StatusOr<std::optional<NodeId>> DefaultOf(const Computation& c,
 
 // --- pack ---
 
-// Checks that the layout holds each of `rank` dims, whole or as two digits.
+// Checks that the layout contains each of `rank` dims exactly once: whole, or
+// as quotient and remainder by one factor.
 Status CheckLayout(const std::vector<LayoutDim>& layout, size_t rank) {
   if (layout.empty())
     return InvalidArgumentError("expected a layout of one dim or more");
@@ -261,8 +267,8 @@ Status CheckLayout(const std::vector<LayoutDim>& layout, size_t rank) {
   return OkStatus();
 }
 
-// Returns the order of the buffer's dims in the copy: `dims`, or all dims in
-// order if that is empty.
+// Returns the numbers of the buffer's dims in the order of the copy: `dims`, or
+// all dims in order if `dims` is empty.
 StatusOr<std::vector<size_t>> OrderOfCopy(const std::vector<size_t>& dims,
                                           size_t rank) {
   std::vector<size_t> order;
@@ -284,7 +290,8 @@ StatusOr<std::vector<size_t>> OrderOfCopy(const std::vector<size_t>& dims,
                               std::to_string(order.size()));
 }
 
-// Returns the part of an index or extent that the dim of the layout holds.
+// Returns the index of the layout's dim for an index of the buffer's dim: the
+// index itself, its quotient or its remainder.
 NodeId PartOf(Computation& c, const LayoutDim& dim, NodeId index) {
   const NodeId factor = c.pool.Integer(dim.factor);
   switch (dim.part) {
@@ -305,7 +312,8 @@ NodeId ExtentOf(Computation& c, const LayoutDim& dim, NodeId extent) {
                 Make(c, Opcode::kAdd, extent, c.pool.Integer(dim.factor - 1)));
 }
 
-// Clamps the integer to the range, so that the expression shows the range.
+// Clamps the integer to the range. That changes no value, but later passes can
+// derive the range from the expression.
 NodeId Clamped(Computation& c, NodeId element, tensor::Interval range) {
   const DType type = c.pool[element].type;
   const auto limit = [&](Opcode opcode, int64_t value) {
@@ -319,9 +327,10 @@ NodeId Clamped(Computation& c, NodeId element, tensor::Interval range) {
   return element;
 }
 
-// True if, in a copy with this layout, the padded load can be replaced by a
-// plain load. The copy has zeros beyond the ends of the buffer, up to the ends
-// of the layout's digits, which replace the pad's default value.
+// True if a plain load of a copy with this layout can replace the padded load.
+// That needs a default value of 0 and copied zeros beyond the buffer's end: the
+// quotients and remainders of the layout cover more elements than the dim has,
+// and the rest of the copy is zeros.
 bool CopyHasZeros(Computation& c, const std::vector<LayoutDim>& layout,
                   NodeId pad) {
   const Node node = c.pool[pad];
@@ -371,8 +380,9 @@ Status Change(const CacheRead& step, Schedule& schedule) {
                          Make(c, Opcode::kSubtract, bounds->high, bounds->low),
                          c.pool.Integer(1));
     extent = Make(c, Opcode::kMaximum, extent, c.pool.Integer(0));
-    // If the source dim is empty, so is the dim of the copy. The bounds do not
-    // show this: they are those of one point even if an axis has none.
+    // If the source's dim is empty, the copy's dim must be empty, too. The
+    // bounds do not show it, because they are computed as if each axis had at
+    // least one point.
     if (!padding && c.pool.IntegerConstant(source.extents[d]) == 0)
       extent = c.pool.Integer(0);
     copy.extents.push_back(extent);
@@ -445,7 +455,8 @@ Status Change(const Pack& step, Schedule& schedule) {
       part = Make(c, Opcode::kMultiply, part, c.pool.Integer(dim.factor));
     indices[dim.dim] = Make(c, Opcode::kAdd, indices[dim.dim], part);
   }
-  // The copy has zeros beyond the last element; no result depends on them.
+  // Elements of the copy beyond the end of the source are set to zero; results
+  // do not depend on them.
   indices.push_back(
       c.pool.Constant(tensor::ZeroBits(source.type), source.type));
   NodeId element =
@@ -479,8 +490,8 @@ Status Change(const CacheWrite& step, Schedule& schedule) {
   EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule, number, "cache_write"));
   const ComputationStore& store = whole.stores[0];
   const DType type = c.buffers[store.buffer].type;
-  // The stage that computes the values gets the new name, the primitive's
-  // result.
+  // cache_write makes two stages. The one that computes the values gets the new
+  // name.
   ComputationStage computing = whole;
   computing.name = step.computing;
   ComputationStore kept;
@@ -489,7 +500,8 @@ Status Change(const CacheWrite& step, Schedule& schedule) {
                           .type = type,
                           .role = RoleOfCopy(c, number, false),
                           .extents = {}};
-  // The stage that copies the values keeps the old name and has its own axes.
+  // The stage that copies the values to the result keeps the old name, and has
+  // new axes.
   ComputationStage copying;
   copying.name = whole.name;
   std::vector<NodeId> points;

@@ -26,15 +26,16 @@ namespace {
 
 using tensor::Opcode;
 
-// A stage, and the axis along which it is cut.
+// A stage that is to be cut in two, and the number of the axis along which it
+// is cut.
 struct CutStage {
   int number = 0;
   size_t axis = 0;
 };
 
-// Finds the stages that are cut: the stage itself, and the stages that are
-// computed only for it. No other stage reads those, and each is read at the
-// reader's own point of the axis.
+// Finds the stages that are cut together: the given stage, and the earlier
+// stages that are computed only for it. Such a stage is read by stages to be
+// cut only, and only at the reader's own point of the axis.
 class CutStages {
  public:
   CutStages(const Computation& c, int root, size_t axis)
@@ -45,7 +46,7 @@ class CutStages {
     }
   }
 
-  // the stages that are cut, in order
+  // the stages to be cut, in order
   const std::vector<CutStage>& stages() const { return stages_; }
 
  private:
@@ -54,8 +55,8 @@ class CutStages {
     return found == stages_.end() ? nullptr : &*found;
   }
 
-  // Returns the axis along which a stage may be cut that comes before the
-  // stages found so far; nullopt if it cannot be cut.
+  // Returns the number of the axis along which a stage must be cut that comes
+  // before the stages found so far; nullopt if it is not to be cut.
   std::optional<size_t> DimOf(int number) const {
     const ComputationStage& stage = c_.stages[static_cast<size_t>(number)];
     const std::vector<int> readers = ConsumersOf(c_, number);
@@ -90,7 +91,8 @@ class CutStages {
            stage.stores.end();
   }
 
-  // Returns the dim that the load indexes by the axis.
+  // Returns the dim of the loaded buffer that the axis indexes, if no other
+  // index depends on the axis; otherwise nullopt.
   std::optional<size_t> DimAt(NodeId load, const ComputationAxis& axis) const {
     const tensor::Node& node = c_.pool[load];
     if (node.opcode != Opcode::kLoad) return std::nullopt;
@@ -103,14 +105,15 @@ class CutStages {
   std::vector<CutStage> stages_;
 };
 
-// Makes stages that have a part of an axis: `extent` points from `first` on.
+// Makes stages that compute a part of other stages' results: `extent` points of
+// an axis, from point `first` on.
 class PartMaker {
  public:
   PartMaker(Computation& c, int64_t first, int64_t extent)
       : c_(c), first_(first), extent_(extent) {}
 
-  // Makes stages that are made later read the buffer `part` in place of the
-  // buffer's elements along the dim.
+  // Makes the stages that are made later read the buffer `part`. It holds a
+  // part of the elements of `buffer` along dim `dim`.
   void Replace(uint32_t buffer, size_t dim, uint32_t part) {
     replaced_.push_back({buffer, dim, part});
   }
@@ -184,7 +187,7 @@ class PartMaker {
 
   Computation& c_;
   const int64_t first_, extent_;
-  // Variable of the axis that is cut, in the stage that is being made.
+  // variable of the axis along which the stage that is being made was cut
   NodeId own_ = 0;
   std::vector<Replaced> replaced_;
 };
@@ -198,8 +201,9 @@ Status CheckCut(const Schedule& schedule, const std::vector<CutStage>& stages) {
       return FailedPreconditionError("%" + name + ": " +
                                      std::string(unchanged.message()));
     }
-    // A cut is refused if it would store the first part of the results before
-    // the second part is computed, which reads the overwritten input.
+    // The first part of the results is stored before the second part is
+    // computed. A stage that reads an input which results may overwrite cannot
+    // be cut.
     if (ReadsOverwritten(c, cut.number)) {
       return FailedPreconditionError("%" + name +
                                      " reads what results may overwrite");

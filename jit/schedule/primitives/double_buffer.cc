@@ -12,8 +12,8 @@
 namespace ember::schedule {
 namespace {
 
-// Smallest numbers of slots of asynchronous loads: without a spare slot, and
-// with one.
+// Smallest number of ring slots of asynchronous loads, without and with a slot
+// that is left to the previous iteration (spare).
 constexpr int64_t kFewestSlots = 2;
 constexpr int64_t kFewestWithSpare = 3;
 
@@ -43,8 +43,8 @@ class DoubleBufferChecker {
  private:
   std::string Name() const { return "%" + stage_.name; }
 
-  // Checks that the stage copies its operand, or computes each point without a
-  // reduction.
+  // Checks that the stage has the form of a copy: one value per point, without
+  // a reduction, stored to a temporary.
   Status CheckStage() const {
     if (stage_.has_reduction())
       return FailedPreconditionError(Name() + " combines elements");
@@ -66,10 +66,10 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // Checks that loading ahead needs no check of an index more than once. A
-  // check is performed where its element is loaded, so the run fails an
-  // iteration or more earlier. Loading through registers would perform the
-  // check twice, so that is refused.
+  // Checks that no index would be checked twice. Where an element is loaded,
+  // its index is checked, so a failing run ends an iteration or more earlier
+  // than without loading ahead. Loading through registers would check each
+  // index twice, so it is refused for such stages.
   Status CheckIndices() const {
     if (plan_.ahead.buffering != Buffering::kDoubleByRegisters ||
         AccessesAreSafe(c_, number_)) {
@@ -86,8 +86,8 @@ class DoubleBufferChecker {
       return FailedPreconditionError("loop '" + loop.name + "', in which " +
                                      Name() + " is computed, is not serial");
     }
-    // A stage inside a bound loop is refused: each invocation would have its
-    // own copy, and would not wait for the others.
+    // A stage inside a bound loop is refused: each invocation would fill a
+    // buffer of its own, which the others do not wait for.
     const StagePlan* inner = &plan_;
     while (inner->attach_stage >= 0) {
       const StagePlan& outer = schedule_.plan(inner->attach_stage);
@@ -115,8 +115,8 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // Checks that the elements which the stage reads are stored before the loop,
-  // so that they exist an iteration earlier.
+  // Checks that the elements that the stage reads exist an iteration earlier:
+  // no stage inside the loop stores them.
   Status CheckReads() const {
     const int consumer = plan_.attach_stage;
     const StagePlan& around = schedule_.plan(consumer);
@@ -135,8 +135,8 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // Checks that all asynchronous loads of the loop have the same options,
-  // because one await serves all of them.
+  // Checks that all asynchronous loads in the loop have the same number of
+  // slots and the same options, because one await waits for all of them.
   Status CheckSlots() const {
     for (int i = 0; i < static_cast<int>(c_.stages.size()); ++i) {
       const StagePlan& other = schedule_.plan(i);
@@ -161,8 +161,8 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // Checks that no loop of the stage is serial, because registers need constant
-  // indices.
+  // Checks that no loop of the stage is serial: to be in registers, elements
+  // must have constant indices.
   Status CheckRegisters() const {
     bool is_bound = false;
     for (int number : plan_.order) {
@@ -210,8 +210,8 @@ Status Change(const DoubleBuffer& step, Schedule& schedule) {
     return FailedPreconditionError("the stage is double buffered already");
   EMBER_RETURN_IF_ERROR(CheckSlotCount(step.how));
   schedule.mutable_plan(stage).ahead = step.how;
-  // CheckDoubleBuffers, which runs after this and after each later primitive,
-  // checks if the result is allowed.
+  // CheckDoubleBuffers checks if double buffering is allowed. It runs after
+  // this primitive and after each later one, which may break its rules.
   return OkStatus();
 }
 

@@ -23,8 +23,8 @@ class Finder {
       : c_(c), axes_(axes), key_(axes.back()) {}
 
   VisibleKeys Run(NodeId value) {
-    // Each iteration follows one operand of `value`, or continues with the
-    // value that an earlier stage stored.
+    // Follows the value back to a selection: through casts, through selections,
+    // and through loads to the value that an earlier stage stored.
     while (true) {
       const Node node = c_.pool[value];
       switch (node.opcode) {
@@ -58,8 +58,7 @@ class Finder {
            node.immediate == tensor::SmallestBits(node.type);
   }
 
-  // Notes the bounds of the keys for which the condition is true, or for which
-  // it is false if `holds` is false.
+  // Derives bounds of the keys for which the condition has the value `holds`.
   void Note(NodeId condition, bool holds) {
     const Node node = c_.pool[condition];
     const Opcode both = holds ? Opcode::kAnd : Opcode::kOr;
@@ -75,8 +74,8 @@ class Finder {
   void NoteComparison(const Node& node, bool holds) {
     const bool is_strict = node.opcode == Opcode::kLess;
     if (!is_strict && node.opcode != Opcode::kLessEqual) return;
-    // The condition says smaller <= larger or smaller < larger. Its opposite
-    // has the operands exchanged.
+    // The condition is smaller <= larger, or smaller < larger. If it must be
+    // false, the operands are exchanged.
     const NodeId smaller = node.operands[holds ? 0 : 1],
                  larger = node.operands[holds ? 1 : 0];
     if (c_.pool[smaller].type != DType::kI64) return;
@@ -85,7 +84,8 @@ class Finder {
     if (!low || !room) return;
     tensor::AddLinear(*room, *low, -1);
     if (is_strict != holds) tensor::AddLinear(*room, {{}, 1}, 1);
-    // The key is visible if 0 < room, and the key is a term of `room`.
+    // The key is visible where `room` is positive. This is larger - smaller,
+    // plus 1 if they may be equal. The key must be one of its terms.
     const auto key = std::ranges::find(room->terms, key_, &LinearTerm::node);
     if (key == room->terms.end()) return;
     const int64_t coefficient = key->coefficient;
@@ -105,9 +105,10 @@ class Finder {
     }
   }
 
-  // If two masks hide keys, only one bound is kept: of ends the one with the
-  // lower maximum or, if the maxima are equal, with the lower minimum; of
-  // begins the one with the higher minimum or maximum; otherwise the first one.
+  // If two masks hide keys, only the tighter of two bounds is kept. Of two ends
+  // that is the one with the lower maximum or, if the maxima are equal, the
+  // lower minimum; of two begins the one with the higher minimum or maximum. If
+  // the ranges are equal, the first one is kept.
   void NoteEnd(const LinearSum& sum) {
     const std::optional<NodeId> end = Exact(sum);
     if (!end) return;
@@ -139,8 +140,8 @@ class Finder {
     return sum;
   }
 
-  // Returns the value that is stored at the element that the load reads, if one
-  // stage alone stores to the buffer; otherwise nullopt.
+  // Returns the value that a stage stored to the element that the load reads,
+  // if that stage alone stores to the buffer; otherwise nullopt.
   std::optional<NodeId> StoredAt(const Node& load) {
     if (c_.buffers[load.buffer].role != BufferRole::kTemporary)
       return std::nullopt;

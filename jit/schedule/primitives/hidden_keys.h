@@ -17,24 +17,25 @@
 
 namespace ember::schedule {
 
-// The keys that a row may see, begin <= key < end, as i64 sums of the axes
-// except the last one, of parameters and of constants, that cannot wrap.
-// nullopt: no such bound is known.
+// The keys that a row may see: begin <= key < end. Both are i64 sums of axes
+// other than that of the keys, parameters and constants, and cannot wrap.
+// nullopt if no such bound is known.
 struct VisibleKeys {
   std::optional<NodeId> begin, end;
 };
 
-// Returns bounds of the last axis outside of which `value` is -inf. axes:
-// variables of the stage that computes the value.
+// Returns bounds of the keys, which are the last of the axes, such that `value`
+// is -inf for all other keys. axes: variables of the axes of the stage that
+// computes `value`.
 //
 // The proof follows casts of floats, selects by comparisons (or their `not`,
 // `and` and `or`), and loads of values that a stage has stored point by point.
-// A finite constant in place of -inf proves nothing: where scores are -inf
-// themselves, it would be the maximum.
+// A mask with a finite constant in place of -inf proves nothing: in a row whose
+// visible scores are all -inf, that constant would be the maximum.
 VisibleKeys VisibleKeysOf(Computation& computation, NodeId value,
                           std::span<const NodeId> axes);
 
-// True if the bounds leave out a key of some row. keys: the number of keys, in
+// True if the bounds exclude a key of some row. keys: the number of keys, in
 // the computation's pool.
 bool HidesKeys(const Computation& computation, const VisibleKeys& visible,
                NodeId keys);

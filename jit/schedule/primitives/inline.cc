@@ -20,11 +20,12 @@ using tensor::Combiner;
 using tensor::Node;
 using tensor::Opcode;
 
-// Largest number of elements that an inlined expression may combine.
+// Largest number of elements that an inlined expression may combine for one
+// point.
 constexpr int64_t kMaxElements = 16;
 
-// Returns the number of elements that one point of the stage combines; 1 if it
-// combines nothing, nullopt if there are more than kMaxElements.
+// Returns the number of elements that the stage combines for one point; 1 if it
+// is no reduction, nullopt if they are more than kMaxElements.
 std::optional<int64_t> ElementsOf(const Computation& c,
                                   const ComputationStage& stage) {
   int64_t elements = 1;
@@ -50,9 +51,10 @@ class Inliner {
     return c_.pool[id].opcode == Opcode::kPad && Reads(id);
   }
 
-  // Returns the value of a padded load of the stage's result. `operands` are
-  // the indices, then the value outside. If the indices are outside, the
-  // stage's own loads may be outside, too, but their values are not used.
+  // Returns the value of a padded load of the stage's result. `operands`: the
+  // indices, then the default value. Where the indices are outside, the inlined
+  // loads may be outside, too, so they become padded loads; their values are
+  // not used.
   NodeId PaddedValueAt(const std::vector<NodeId>& operands) {
     const std::vector<NodeId>& extents =
         c_.buffers[stage_.stores[0].buffer].extents;
@@ -71,13 +73,13 @@ class Inliner {
     return value;
   }
 
-  // Returns the value that the stage computes for the point at the indices.
+  // Returns the value that the stage computes at the indices, as an expression.
   NodeId ValueAt(const std::vector<NodeId>& indices) {
     std::vector<NodeId> point = indices;
     point.resize(stage_.axes.size());
     if (!stage_.has_reduction()) return Moved(point);
-    // The unrolled sum begins with the combiner's neutral element, as loops do.
-    // Only sums of -0 show the difference.
+    // The unrolled sum begins with the neutral element 0, as loops do. That
+    // makes a difference only for a sum of -0.
     std::optional<NodeId> value;
     const DType type = c_.pool[stage_.values[0]].type;
     if (stage_.combiner == Combiner::kSum)
@@ -97,8 +99,8 @@ class Inliner {
         opcode, type, std::span(operands.begin(), operands.size()));
   }
 
-  // Returns the stage's value, with the indices of the point in place of its
-  // axes.
+  // Returns the expression of the stage's value, with the stage's axes replaced
+  // by the indices of the point.
   NodeId Moved(const std::vector<NodeId>& point) {
     return Rewriter(
                c_.pool, c_.pool,
@@ -122,7 +124,8 @@ class Inliner {
         .Rewrite(stage_.values[0]);
   }
 
-  // Combines all elements along the axis and the axes after it, in order.
+  // Extends `value` by all elements of the reduction along the axis and the
+  // axes after it, in order.
   void Combine(size_t axis, std::vector<NodeId>& point,
                std::optional<NodeId>& value) {
     if (axis == stage_.axes.size()) {
@@ -143,7 +146,8 @@ class Inliner {
 
   Computation& c_;
   const ComputationStage& stage_;
-  // True if loads of the stage's result may be out of bounds.
+  // true while a padded load is replaced: inlined loads may then be out of
+  // bounds
   bool is_padded_ = false;
 };
 
@@ -221,15 +225,15 @@ Status Change(const Inline& step, Schedule& schedule) {
                                      " reads the stage in another way than "
                                      "for its value");
     }
-    // The reader's accesses must be known to be in bounds both before and after
-    // the stage is inlined. Otherwise the inlined expression would read
-    // elements that do not exist, or need a new check.
+    // The reader's accesses must provably be in bounds, both before and after
+    // inlining. Otherwise the inlined expression might read elements that do
+    // not exist, or would need a new check.
     if (!was_safe || !AccessesAreSafe(c, reader)) {
       return FailedPreconditionError("an index of %" + changed.name +
                                      " is not known to be inside");
     }
   }
-  // No stage uses the buffer now, so it needs no memory.
+  // No stage reads or stores the buffer any more, so its extents become 0.
   for (NodeId& extent : c.buffers[stage.stores[0].buffer].extents)
     extent = c.pool.Integer(0);
   schedule.RemoveStage(number);

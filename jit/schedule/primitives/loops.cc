@@ -8,8 +8,8 @@
 namespace ember::schedule {
 namespace {
 
-// Refuses if another stage is attached to the loop: such a loop must not
-// change.
+// Returns an error if another stage is attached to the loop, because such a
+// loop must not change.
 Status CheckNotAttachedTo(const Schedule& schedule, int stage, int loop) {
   const Computation& computation = schedule.computation();
   for (size_t i = 0; i < computation.stages.size(); ++i) {
@@ -27,7 +27,8 @@ Status CheckSerial(const Loop& loop) {
                                  "' is marked already: mark loops last");
 }
 
-// Splits loop `loop` by the factor; the new loops take its place in the order.
+// Splits loop `loop` by the factor. The two new loops take its place in the
+// order.
 Status SplitLoop(Schedule& schedule, int stage, int loop, int64_t factor,
                  std::string outer_name, std::string inner_name) {
   EMBER_RETURN_IF_ERROR(CheckNotAttachedTo(schedule, stage, loop));

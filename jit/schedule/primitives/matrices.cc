@@ -14,7 +14,7 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// Checks a stage with matrix loops.
+// Checks the rules for a stage that has loops marked as matrix products.
 class MatrixChecker {
  public:
   MatrixChecker(const Schedule& schedule, int number)
@@ -39,7 +39,8 @@ class MatrixChecker {
     return plan_.loops[plan_.order[position]];
   }
 
-  // Checks that the innermost loops are rows, columns and steps, in this order.
+  // Checks that exactly the three innermost loops are marked: rows, columns and
+  // steps, in this order.
   Status CheckInnermost() const {
     const size_t count = plan_.order.size();
     for (size_t i = 0; i < count; ++i) {
@@ -67,8 +68,9 @@ class MatrixChecker {
     return OkStatus();
   }
 
-  // Checks the loops around the innermost three. Loops whose index selects a
-  // subgroup's registers must be unrolled.
+  // Checks the loops around the three matrix loops. Loops whose variable
+  // selects one of a subgroup's accumulators must be unrolled, because
+  // accumulators are registers.
   Status CheckOthers() const {
     bool is_inside = false, combines = false;
     for (size_t i = 0; i + 3 < plan_.order.size(); ++i) {
@@ -109,7 +111,9 @@ class MatrixChecker {
         return Refused("a factor is not a load that is widened");
       loads.push_back(load);
     }
-    // Sums of products of f16 have type f32 until they are rounded.
+    // The type in which the stage accumulates must be its own type. A sum in
+    // f16 accumulates in f32 and is rounded at the end, so it cannot be made of
+    // matrices directly.
     const DType sum = AccumulatorType(stage_.combiner, product.type);
     const DType a = c_.pool[loads[0]].type, b = c_.pool[loads[1]].type;
     if (sum != product.type || !loops::IsMatrixProductType(a, b, sum)) {
@@ -130,8 +134,8 @@ class MatrixChecker {
     return OkStatus();
   }
 
-  // True if the load depends on the axis of the loop at position `from_end`,
-  // counted from the innermost loop, which is 1.
+  // True if the load depends on the axis of a loop: the one at position
+  // `from_end`, counted from the innermost loop, which is 1.
   bool Moves(NodeId load, size_t from_end) const {
     int loop = plan_.order[plan_.order.size() - from_end];
     while (plan_.loops[loop].origin == Loop::Origin::kInner ||
@@ -190,7 +194,8 @@ Status Change(const MultiplyMatrices& step, Schedule& schedule) {
       EMBER_RETURN_IF_ERROR(CheckMark(schedule, stage, number));
     loops.push_back(number);
   }
-  // Rows come before columns before steps, as in the operands.
+  // The loops must be nested in the order of the operands: rows, columns,
+  // steps.
   const StagePlan& plan = schedule.plan(stage);
   for (size_t i = 2; i < loops.size(); ++i) {
     const int outer = loops[i - 1], inner = loops[i];
@@ -199,8 +204,8 @@ Status Change(const MultiplyMatrices& step, Schedule& schedule) {
                                    "' is not right inside loop '" +
                                    plan.loops[outer].name + "'");
   }
-  // CheckMatrixLoops, which runs after this and after each later primitive,
-  // checks if the marks are allowed.
+  // CheckMatrixLoops checks if the marks are allowed. It runs after this
+  // primitive and after each later one, which may break its rules.
   return OkStatus();
 }
 

@@ -87,25 +87,28 @@
 
 namespace ember::schedule {
 
-// The numbers of the stages that are replaced (the first form above).
+// The numbers of the stages of a softmax and its product, which online_softmax
+// replaces (the first form at the top of this file).
 struct SoftmaxOfProduct {
   int most = 0;
   int power = 0;
   int total = 0;
-  int weight = 0;  // number of the stage %p
+  int weight = 0;  // number of the stage of weights, %p
   int product = 0;
-  int64_t length = 0;  // number K of keys in a row; 0 if it is open
-  // Number, among the product's factors, of the one that loads %p.
+  int64_t length = 0;  // number of keys in a row, K; 0 if it is not constant
+  // Number, among the two factors of the product, of the one that loads the
+  // weights %p.
   size_t weights = 0;
-  // Type of %p: f32; or f16 or bf16, which the product widens.
+  // Type of the weights %p: f32; or f16 or bf16, which the product converts to
+  // f32.
   DType weight_type = DType::kF32;
 };
 
-// Numbers of keys that a softmax may have.
+// Says if the number of keys must be constant.
 enum class KeyCount : uint8_t { kConstant, kAny };
 
-// Finds the stages of the softmax whose rows the product combines. Errors give
-// the reason why the stage is no such product.
+// Finds the stages of the softmax whose rows the product combines. If there are
+// none, the error says in which point the stages differ.
 StatusOr<SoftmaxOfProduct> MatchSoftmaxOfProduct(
     const Schedule& schedule, int product, KeyCount keys = KeyCount::kConstant);
 

@@ -32,7 +32,8 @@ class KeyPadder {
         c_(schedule.mutable_computation()),
         softmax_(softmax) {}
 
-  // Finds the stages whose axis of keys becomes longer.
+  // Finds the stages whose axis of keys must become longer: those of the
+  // softmax, and earlier stages that they read at each key.
   Status Find() {
     for (const int stage : {softmax_.most, softmax_.power, softmax_.total,
                             softmax_.weight, softmax_.product}) {
@@ -58,15 +59,14 @@ class KeyPadder {
     return Stage(stage).axes[keys_.at(stage)].variable;
   }
 
-  // Returns the indices of a load. The operands of a Pad also contain the
-  // default value, which is left out.
+  // Returns the indices of a load: its operands without a Pad's default value.
   std::span<const NodeId> IndicesOf(const Node& load) const {
     return std::span(load.operands)
         .first(c_.buffers[load.buffer].extents.size());
   }
 
-  // Returns the dim whose index is the key itself, if no other index depends on
-  // the key.
+  // Returns the dim of the load that the key indexes directly, if no other
+  // index depends on the key; otherwise nullopt.
   std::optional<size_t> DimOfKey(const Node& load, NodeId key) const {
     std::optional<size_t> dim;
     if (load.opcode != Opcode::kLoad) return std::nullopt;
@@ -86,8 +86,8 @@ class KeyPadder {
     });
   }
 
-  // Returns the only stage that stores to the buffer, if it stores point by
-  // point and to nothing else; -1 if there is none.
+  // Returns the only stage that stores to the buffer, at the indices of its own
+  // axes, if it stores to no other buffer; -1 if there is no such stage.
   int MakerOf(uint32_t buffer) const {
     if (c_.buffers[buffer].role != BufferRole::kTemporary) return -1;
     int maker = -1;
@@ -119,8 +119,9 @@ class KeyPadder {
     });
   }
 
-  // Checks if the stage's rows may become longer: all its readers must read it
-  // at their own key.
+  // Checks that the stage's rows may become longer: all readers read each
+  // element at the key for which it was computed, and no index needs a run-time
+  // check.
   Status Check(int number) {
     EMBER_RETURN_IF_ERROR(CheckUnchanged(schedule_, number, "online_softmax"));
     if (!AccessesAreSafe(c_, number)) {
@@ -159,7 +160,7 @@ class KeyPadder {
         opcode, type, std::span(from.begin(), from.size()));
   }
 
-  // Returns x where the key exists, and -inf beyond the end of the row.
+  // Returns x for keys of the original row, and -inf for the added keys.
   NodeId Hidden(NodeId key, NodeId x) {
     const NodeId lowest = c_.pool.Constant(
         std::bit_cast<uint32_t>(-std::numeric_limits<float>::infinity()),
@@ -202,8 +203,8 @@ class KeyPadder {
     schedule_.mutable_plan(number) = DefaultPlan(stage);
   }
 
-  // Returns a load with zeros as padding, if its buffer does not become longer;
-  // otherwise nothing.
+  // Returns a padded load, with default value 0, in place of a load at the key,
+  // if the loaded buffer does not become longer; otherwise nullopt.
   std::optional<NodeId> PadOf(NodeId id, NodeId key,
                               std::span<const NodeId> operands) {
     const Node node = c_.pool[id];
@@ -221,7 +222,8 @@ class KeyPadder {
   Schedule& schedule_;
   Computation& c_;
   const SoftmaxOfProduct softmax_;
-  std::map<int, size_t> keys_;  // for each stage: its axis of keys
+  std::map<int, size_t> keys_;  // for each stage whose rows become longer: the
+                                // number of its axis of keys
   std::vector<int> pending_;
 };
 

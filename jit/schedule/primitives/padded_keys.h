@@ -22,11 +22,11 @@
 
 namespace ember::schedule {
 
-// Makes the rows `length` elements long, which is more than softmax.length, and
-// sets softmax.length to it. Refused, without a change, if an earlier stage
-// that must become longer is read elsewhere, too, if its loops have been
-// changed, or if its indices are checked while the program runs, because the
-// added elements have none.
+// Makes the rows `length` elements long, more than softmax.length, and updates
+// softmax.length. Returns an error, without a change, if an earlier stage that
+// would have to become longer has other readers, if its loops have been
+// changed, or if its indices are checked at run time: the added elements must
+// not fail a check.
 Status PadKeys(Schedule& schedule, SoftmaxOfProduct& softmax, int64_t length);
 
 }  // namespace ember::schedule

@@ -14,8 +14,8 @@
 namespace ember::schedule {
 namespace {
 
-// True if the stage is not computed in another stage's loop and no other stage
-// is computed in its loops.
+// True if the stage is not attached to a loop, and no stage is attached to one
+// of its loops.
 bool IsAlone(const Schedule& schedule, int stage) {
   if (schedule.plan(stage).attach_stage >= 0) return false;
   const int count = static_cast<int>(schedule.computation().stages.size());
@@ -25,7 +25,7 @@ bool IsAlone(const Schedule& schedule, int stage) {
   return true;
 }
 
-// Checks the rules that hold for each stage.
+// Checks the rules for marked loops and folds, which concern a single stage.
 Status CheckStage(const Schedule& schedule, int stage) {
   EMBER_RETURN_IF_ERROR(CheckMarkedLoops(schedule, stage));
   EMBER_RETURN_IF_ERROR(CheckDots(schedule, stage));
@@ -59,7 +59,8 @@ Status CheckUnchanged(const Schedule& schedule, int number,
 
 bool KeepsRounding(const Schedule& schedule) {
   if (!schedule.primitives_keep_rounding()) return false;
-  // Dot loops and matrices of floats may treat subnormal values as zero.
+  // Dot loops and matrix loops of floats may treat subnormal numbers as zero,
+  // so they do not keep rounding.
   const Computation& c = schedule.computation();
   for (size_t i = 0; i < c.stages.size(); ++i) {
     const StagePlan& plan = schedule.plan(static_cast<int>(i));
@@ -75,9 +76,10 @@ Status Run(const Step& step, Schedule& schedule) {
   EMBER_RETURN_IF_ERROR(std::visit(
       [&](const auto& primitive) { return Change(primitive, schedule); },
       step));
-  // If only the loops of one stage have changed, the other stages are not
-  // checked again. That saves time in a schedule of a thousand stages, which is
-  // checked after each line.
+  // A step that changes only the loops of a stage without attachments cannot
+  // break the rules of other stages, so these are not checked again. Checking
+  // all stages after each step would be slow in a schedule of a thousand
+  // stages.
   if (InfoOf(step).changes_loops_only) {
     EMBER_ASSIGN_OR_RETURN(const int stage, Find(schedule, StageOf(step)));
     if (IsAlone(schedule, stage)) return CheckStage(schedule, stage);

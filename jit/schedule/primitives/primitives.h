@@ -77,35 +77,37 @@
 
 namespace ember::schedule {
 
-// True if results under the schedule are those of the dispatch except for the
-// order of sums: no primitive in it rounds differently.
+// True if results under the schedule are those of the dispatch, except that
+// sums may be added up in another order: no primitive rounds differently.
 bool KeepsRounding(const Schedule& schedule);
 
 // Changes the schedule by a step, and checks the rules that all stages must
-// keep. After an error the schedule may have changed: Apply (replay.h) restores
-// it. Errors are those of Apply.
+// obey. After an error the schedule may have changed; Apply (replay.h) restores
+// it. Returns the errors that Apply documents.
 Status Run(const Step& step, Schedule& schedule);
 
-// These functions change the schedule by a step, without these checks.
+// For each primitive, a function that changes the schedule by a step. Run calls
+// it and then checks the rules.
 #define EMBER_ROW(name, Primitive, ...) \
   Status Change(const Primitive& step, Schedule& schedule);
 EMBER_FOR_EACH_PRIMITIVE(EMBER_ROW)
 #undef EMBER_ROW
 
-// The next functions check rules that a stage must keep after each primitive
-// that may have changed it.
+// The next three functions check rules that must hold after each primitive that
+// may have changed a stage.
 //
-// Checks that dot loops are the innermost loops of sums of products, with types
-// and layouts for which machines have instructions.
+// CheckDots: a dot loop must be the innermost loop of a sum of products, with
+// types and layouts for which processors have instructions.
 Status CheckDots(const Schedule& schedule, int stage);
-// Checks these rules for loops that are products of matrices
-// (multiply_matrices).
+// CheckMatrixLoops: loops marked by multiply_matrices must be the innermost
+// loops of a product whose types matrices have.
 Status CheckMatrixLoops(const Schedule& schedule, int stage);
-// Checks that double-buffered stages are in serial loops, are computed by all
-// invocations together, and read nothing that these loops change.
+// CheckDoubleBuffers: a stage that is loaded ahead must be in a serial loop,
+// must be computed by all invocations together, and must read nothing that the
+// loop stores.
 Status CheckDoubleBuffers(const Schedule& schedule);
 
-// The functions below are helpers for the functions of primitives.
+// The functions below are helpers for the implementations of primitives.
 //
 // Returns the number of the stage.
 StatusOr<int> Find(const Schedule& schedule, const StageRef& stage);
@@ -113,19 +115,20 @@ StatusOr<int> Find(const Schedule& schedule, const StageRef& stage);
 StatusOr<uint32_t> Find(const Schedule& schedule, const BufferRef& buffer);
 // Returns the number of the loop, which must be a loop of stage number `stage`.
 StatusOr<int> Find(const Schedule& schedule, int stage, const LoopRef& loop);
-// Checks that the number is from 1 to tensor::kMaxExtent.
+// Checks that a factor or size is from 1 to tensor::kMaxExtent.
 Status CheckFactor(int64_t number);
-// Refuses if the stage's loops are no longer its axes in order, or if other
-// stages are attached to them. `primitive`: name of the primitive that is to
-// replace the stage, for the message.
+// Returns an error if the stage's loops are no longer its axes in order, or if
+// other stages are attached to them. `primitive`: name of the primitive that is
+// to rewrite the stage, for the message.
 Status CheckUnchanged(const Schedule& schedule, int stage,
                       std::string_view primitive);
-// Refuses if parts of the stage's elements may not be combined separately, or
-// if the stage has changed. `primitive`: name of the primitive that is to
-// divide the elements into parts, for the message.
+// Returns an error if the stage's elements may not be combined in parts, or if
+// its loops were changed. `primitive`: name of the primitive that is to divide
+// the elements, for the message.
 Status CheckCombinesParts(const Schedule& schedule, int stage,
                           std::string_view primitive);
-// Checks that these names of new loops are names, differ, and are not taken.
+// Checks that names for new loops are valid, differ from each other, and are
+// not in use in the stage.
 Status CheckNewLoopNames(const StagePlan& plan,
                          std::initializer_list<std::string> names);
 

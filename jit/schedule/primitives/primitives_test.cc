@@ -45,13 +45,15 @@ constexpr std::string_view kProduct = R"(
     %y[i, j] = max(%acc[i, j], 0.0)
   })";
 
-// The range of a constant's elements is known if its contents are.
+// If the contents of a constant are known, so is the range of its elements. A
+// pack may then name a range that contains them.
 TEST(Primitives, PackKeepsRanges) {
   Computation computation = ScheduleOf(kBytes).computation();
   computation.buffers[1].values = {-3, 64};
   Schedule schedule(std::move(computation));
   ASSERT_TRUE(Apply("pack %y %b i16 -64..64 1 0 -> w", schedule).ok());
-  // The recorded text contains the range, and replays without the contents.
+  // The recorded step contains the range, so that it can be replayed without
+  // the contents.
   EXPECT_THAT(schedule.ToText(), HasSubstr("pack %y %b i16 -64..64 1 0 -> w"));
   const auto nest = Lower(schedule);
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
@@ -92,7 +94,8 @@ TEST(Primitives, MatricesRoundOnTheirWay) {
   EXPECT_FALSE(KeepsRounding(schedule));
 }
 
-// Schedules with winograd have its error growth, whatever else they contain.
+// A schedule has the error growth of winograd if it contains that primitive,
+// whatever other steps it has.
 TEST(Primitives, WinogradGrowsErrors) {
   Computation computation = ScheduleOf(R"(
     dispatch @conv(%x: f32[1, 8, 8, 4], %w: f32[3, 3, 4, 4]) -> (%y: f32[1, 6, 6, 4]) {
@@ -118,27 +121,27 @@ TEST(Primitives, WinogradGrowsErrors) {
 
 // --- steps with typed operands ---
 
-// True if a step of the type S is made of operands of these types.
+// True if a step of type S can be initialised with operands of these types.
 template <typename S, typename... Operands>
 concept MadeOf = requires(Operands... operands) { S{operands...}; };
 
-// Three wrong uses are errors of compilation.
+// Three wrong uses of typed operands do not compile.
 //
-// 1. A stage is no loop: Split{y, 16, "j0", "j1"}.
+// 1. A stage in place of a loop: Split{y, 16, "j0", "j1"}.
 static_assert(MadeOf<Split, LoopRef, int64_t, std::string, std::string>);
 static_assert(!MadeOf<Split, StageRef, int64_t, std::string, std::string>);
 static_assert(!MadeOf<Unroll, StageRef>);
-// 2. A loop is no stage: ComputeAt{{acc, "i"}, {y, "i"}}.
+// 2. A loop in place of a stage: ComputeAt{{acc, "i"}, {y, "i"}}.
 static_assert(MadeOf<ComputeAt, StageRef, LoopRef>);
 static_assert(!MadeOf<ComputeAt, LoopRef, LoopRef>);
 static_assert(!MadeOf<Inline, LoopRef>);
-// 3. A buffer is no stage: Inline{BufferRef{"b"}}.
+// 3. A buffer in place of a stage: Inline{BufferRef{"b"}}.
 static_assert(MadeOf<Inline, StageRef>);
 static_assert(!MadeOf<Inline, BufferRef>);
 static_assert(!MadeOf<ComputeAt, BufferRef, LoopRef>);
 
-// Parsing refuses factors below 1. A step can hold one, and is refused with the
-// same message.
+// A factor below 1 is refused with the same message when its text is parsed and
+// when a step that contains it is applied.
 TEST(Steps, FactorsAreChecked) {
   Schedule schedule = ScheduleOf(kAdd);
   const LoopRef j = {{"y"}, "j"};
@@ -152,8 +155,8 @@ TEST(Steps, FactorsAreChecked) {
   EXPECT_TRUE(schedule.steps().empty());
 }
 
-// The loops of a step belong to one stage. Text names this stage once; a step
-// has it in each loop.
+// All loops of a step belong to one stage. A text names the stage once, but in
+// a step each loop names it, so a step may be inconsistent.
 TEST(Steps, LoopsAreOfOneStage) {
   Schedule schedule = ScheduleOf(kProduct);
   const LoopRef i = {{"y"}, "i"}, j = {{"y"}, "j"}, other = {{"acc"}, "j"};
@@ -180,7 +183,8 @@ TEST(Steps, LoopsAreOfOneStage) {
   EXPECT_TRUE(schedule.steps().empty());
 }
 
-// Steps are values: those of one schedule can be applied to another one.
+// Steps do not refer to the schedule for which they were made: they can be
+// applied to another one.
 TEST(Steps, ApplyToAnotherSchedule) {
   Schedule schedule = ScheduleOf(kProduct);
   const StageRef y = {"y"}, acc = {"acc"}, copy = {"copy"};
@@ -232,8 +236,8 @@ TEST(ScheduleText, WordsOfDoubleBuffer) {
                         "'soon'"));
 }
 
-// A line that is only a primitive's name gives an error with its usage. Tests
-// every row of the table.
+// For every row of the table, a line with only the primitive's name gives an
+// error that shows the primitive's usage.
 TEST(ScheduleText, Usage) {
   for (const PrimitiveInfo& info : Primitives()) {
     const std::string name(info.name);

@@ -18,13 +18,14 @@ namespace {
 using tensor::Opcode;
 using tensor::Simplifier;
 
-// The digit of an axis that becomes the axis of the parts.
+// The part of a reduction axis' index that becomes the axis of parts: the whole
+// index, a quotient or a remainder.
 struct Part {
   using Kind = LoopDigit::Kind;
   Kind kind = Kind::kWhole;
   int axis = 0;
   int64_t factor = 1;
-  // only for kRemainder: the digit is taken from the axis divided by `run`
+  // only for kRemainder: the remainder is taken of the index divided by `run`
   int64_t run = 1;
 };
 
@@ -58,15 +59,17 @@ StatusOr<Part> PartOf(const ComputationStage& stage, const LoopDigit& digit) {
               .run = digit.run};
 }
 
-// Makes the stage of the parts from the stage that is to combine them.
+// Makes the stage of partial results for rfactor, from the stage that is then
+// to combine them.
 class PartsMaker {
  public:
   PartsMaker(Computation& c, const ComputationStage& whole, const Part& part)
       : c_(c), whole_(whole), part_(part) {}
 
-  // Returns the stage that computes the parts. buffer: number of its first
-  // buffer; each value has one. Returns nullopt if elements beyond the end
-  // would change a part.
+  // Returns the stage of partial results. buffer: number of the first of its
+  // buffers, one for each value. Returns nullopt if the stage is a fold that
+  // cannot be divided in this way: a fold has no neutral element for what is
+  // beyond the end of the axis.
   std::optional<ComputationStage> Run(uint32_t buffer) {
     ComputationStage stage;
     stage.combiner = whole_.combiner;
@@ -89,14 +92,14 @@ class PartsMaker {
       else
         AddCopy(a, stage);
     }
-    // If no reduction axis is left, the stage combines nothing.
+    // If no reduction axis is left, each part is a single element.
     if (static_cast<int>(stage.axes.size()) == stage.spatial_count) {
       if (IsFold()) return std::nullopt;
       stage.combiner = tensor::Combiner::kNone;
     }
-    // The elements of a part that has runs are not at equal distances.
-    // UsefulElements requires equal distances, so a fold with useful elements
-    // cannot be divided into such parts.
+    // UsefulElements describes elements at equal distances. In a part that
+    // consists of runs the distances differ, so a fold with useful elements is
+    // not divided into such parts.
     const bool is_uneven = part_.run > 1 && whole_.useful;
     if (IsFold() && (beyond_ || is_uneven)) return std::nullopt;
     Rewriter rewriter(c_.pool, c_.pool,
@@ -116,16 +119,18 @@ class PartsMaker {
         store.indices.push_back(stage.axes[a].variable);
       stage.stores.push_back(std::move(store));
     }
-    // Only in folds may the parts leave out elements that no result needs.
+    // In a fold the parts may leave out elements that are not useful, as the
+    // whole stage did. In other reductions they combine all elements.
     if (whole_.useful && IsFold())
       stage.useful = UsefulOfPart(digit, rewriter.Rewrite(whole_.useful->end));
     return stage;
   }
 
-  // Returns the position of the new axis, which counts parts, among the axes of
-  // the parts' stage. It is the first, so that parts of neighbouring results
-  // are neighbours. In a fold it is the one before the last spatial axis, so
-  // that the fold has rows in common with the stages that it reads.
+  // Returns the position of the axis of parts among the axes of the new stage.
+  // It is the first axis, so that in memory the same part of neighbouring
+  // results is contiguous. In a fold it comes before the last spatial axis, so
+  // that the first axes are still the rows, which the fold has in common with
+  // the stages that it reads.
   int Place() const {
     return IsFold() ? std::max(whole_.spatial_count - 1, 0) : 0;
   }
@@ -143,8 +148,8 @@ class PartsMaker {
   }
 
  private:
-  // Returns a name for the axis of parts. The stage may already have such an
-  // axis, from blocks or another rfactor.
+  // Returns a name for the axis of parts that the stage does not have yet. It
+  // may have such an axis from online_softmax or from another rfactor.
   std::string NameOfPart(const std::string& axis) const {
     std::string name = axis + "_part";
     while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=
@@ -156,8 +161,8 @@ class PartsMaker {
 
   bool IsFold() const { return whole_.combiner == tensor::Combiner::kFold; }
   NodeId Extent() const { return whole_.axes[part_.axis].extent; }
-  // kRemainder: number of elements of a round, in which each part has a run of
-  // neighbours. kQuotient: number of elements of a part.
+  // Returns, for kRemainder, the distance between the starts of two runs of a
+  // part, in elements; for kQuotient, the number of elements of a part.
   int64_t Round() const { return part_.factor * part_.run; }
   NodeId Steps() {
     const NodeId rounded = Make(c_, Opcode::kAdd, DType::kI64,
@@ -167,7 +172,8 @@ class PartsMaker {
     return Make(c_, Opcode::kMultiply, DType::kI64,
                 {rounds, c_.pool.Integer(part_.run)});
   }
-  // Returns the index in the whole axis of element `rest` of part `digit`.
+  // Returns the index, along the original axis, of element `rest` of part
+  // `digit`.
   NodeId Position(NodeId digit, NodeId rest) {
     const auto integer = [&](Opcode opcode, NodeId a, int64_t b) {
       return Make(c_, opcode, DType::kI64, {a, c_.pool.Integer(b)});
@@ -185,10 +191,10 @@ class PartsMaker {
                integer(Opcode::kModulo, rest, part_.run));
   }
 
-  // Returns the useful elements of a part. With n parts or elements per part
-  // (the factor), element r of part p is element n * p + r (kQuotient) or n * r
-  // + p (kRemainder) of the whole axis. It is useful if that number times the
-  // whole's step is below `end`.
+  // Returns the useful elements of a part. Element r of part p is element n * p
+  // + r (kQuotient) or n * r + p (kRemainder) of the original axis, where n is
+  // the factor. It is useful if that number, multiplied by the original step,
+  // is below `end`.
   UsefulElements UsefulOfPart(NodeId part, NodeId end) {
     const bool is_remainder = part_.kind == Part::Kind::kRemainder;
     const int64_t step = whole_.useful->step, larger = step * part_.factor;
@@ -207,8 +213,8 @@ class PartsMaker {
         {whole_.axes[axis].variable, stage.axes.back().variable});
   }
 
-  // Adds the axis of the elements of a part: the original axis without the
-  // digit that counts parts.
+  // Adds the reduction axis over the elements of a part: what is left of the
+  // original axis without the index of parts.
   void AddRest(NodeId digit, ComputationStage& stage) {
     const ComputationAxis& axis = whole_.axes[part_.axis];
     if (part_.kind == Part::Kind::kWhole)
@@ -219,8 +225,9 @@ class PartsMaker {
     NodeId value = Position(digit, stage.axes.back().variable);
     const std::optional<int64_t> extent = c_.pool.IntegerConstant(Extent());
     if (!extent || *extent % Round() != 0) {
-      // The last element is read where an index is beyond the end, and its
-      // value is not used. A last element exists wherever there are points.
+      // An index beyond the end of the axis is replaced by that of the last
+      // element, whose value is then not used. The last element exists wherever
+      // there are points.
       beyond_ = Make(c_, Opcode::kLessEqual, DType::kBool, {Extent(), value});
       const NodeId last = Make(c_, Opcode::kSubtract, DType::kI64,
                                {Extent(), c_.pool.Integer(1)});
@@ -239,7 +246,7 @@ class PartsMaker {
   Computation& c_;
   const ComputationStage& whole_;
   const Part part_;
-  // Axes of the whole stage, and the expressions that replace them.
+  // pairs of an axis of the original stage and the expression that replaces it
   std::vector<std::pair<NodeId, NodeId>> replaced_;
   std::optional<NodeId> beyond_;
 };
@@ -276,7 +283,7 @@ Status Change(const Rfactor& step, Schedule& schedule) {
   Computation& c = schedule.mutable_computation();
   const ComputationStage whole = c.stages[number];
   EMBER_ASSIGN_OR_RETURN(const Part part, PartOf(whole, step.part));
-  // Each value of a fold has a buffer of its own.
+  // Each value of a fold's state has a buffer of partial values of its own.
   std::vector<std::string> names = {step.parts};
   for (size_t i = 1; i < whole.values.size(); ++i)
     names.push_back(step.parts + "." + std::to_string(i));
@@ -307,8 +314,8 @@ Status Change(const Rfactor& step, Schedule& schedule) {
       made.extents.push_back(parts->axes[a].extent);
     c.buffers.push_back(std::move(made));
   }
-  // The stage itself combines the parts. Parts that skip all of their elements
-  // have the same values as if they had combined them.
+  // The stage itself now combines the partial results, all of them: a part
+  // without useful elements has the same result as if it had combined them.
   ComputationStage& stage = c.stages[number];
   stage.useful.reset();
   const std::string name = whole.axes[part.axis].name;

@@ -10,9 +10,10 @@
 namespace ember::schedule {
 
 Status Apply(const Step& step, Schedule& schedule) {
-  // If the primitive is refused, the schedule must stay unchanged. A primitive
-  // that changes only loops is applied to the schedule itself, and the plan of
-  // its stage is restored; any other is applied to a copy.
+  // If the primitive is refused, the schedule must be as before. If the
+  // primitive changes only loops, it is applied directly, and only the loops of
+  // its stage are saved and restored. Any other primitive is applied to a copy
+  // of the schedule.
   const int stage = schedule.computation().FindStage(StageOf(step).name);
   if (InfoOf(step).changes_loops_only && stage >= 0) {
     const StagePlan before = schedule.plan(stage);

@@ -18,16 +18,16 @@
 namespace ember::schedule {
 
 // Applies a step, and records it in the schedule. Errors: kInvalidArgument if
-// an operand is wrong, kFailedPrecondition with the reason if the primitive is
-// refused. After an error the schedule is as it was.
+// an operand is wrong; kFailedPrecondition, with the reason, if the primitive
+// is refused. After an error the schedule is as before the call.
 Status Apply(const Step& step, Schedule& schedule);
 
-// Applies one line of the text form. Errors: also kInvalidArgument if the line
-// is no step.
+// Parses a line as a step and applies it. Errors: those of the function above,
+// and kInvalidArgument if the line is not a step.
 Status Apply(std::string_view line, Schedule& schedule);
 
-// Applies a whole schedule: lines, or `schedule @name { lines }`. Stops at the
-// first refusal and names the line. The lines before it stay applied.
+// Applies a whole schedule, which is lines or `schedule @name { lines }`. Stops
+// at the first error, which names the line; the lines before it stay applied.
 Status Replay(std::string_view text, Schedule& schedule);
 
 }  // namespace ember::schedule

@@ -43,8 +43,9 @@ std::vector<NodeId> VariablesOf(const ComputationStage& stage) {
   return variables;
 }
 
-// Returns the bound, which is a sum of axes of `from`, over axes of `to`. The
-// stages have the same rows, in the same order.
+// Rewrites the bound, a sum of axes of the stage with the axes `from`, over the
+// axes `to` of another stage. The two stages have the same rows, with their
+// axes in the same order.
 std::optional<NodeId> OverAxesOf(Computation& c, std::optional<NodeId> bound,
                                  const std::vector<NodeId>& from,
                                  const std::vector<NodeId>& to) {
@@ -64,8 +65,8 @@ Status Change(const SkipHidden& step, Schedule& schedule) {
   EMBER_ASSIGN_OR_RETURN(
       const SoftmaxOfProduct softmax,
       MatchSoftmaxOfProduct(schedule, product, KeyCount::kAny));
-  // An index that is checked while the program runs must be checked for hidden
-  // keys, too.
+  // A stage with a run-time check of an index is refused: leaving out hidden
+  // keys would leave out their checks.
   for (int i = 0; i <= product; ++i) {
     const Computation& c = schedule.computation();
     if (AccessesAreSafe(c, i)) continue;

@@ -56,9 +56,9 @@ class Matcher {
     return c_.pool[Stage(number).values[0]];
   }
 
-  // Returns the stage that computes the buffer of `load`, if that is a
-  // temporary with `rank` dims of type `type` that only `readers` read; -1 if
-  // there is none.
+  // Returns the stage that computes the loaded buffer. Returns -1 unless that
+  // is a temporary with `rank` dims of type `type` that only the stages
+  // `readers` read.
   int MakerOf(NodeId load, std::initializer_list<int> readers, size_t rank,
               DType type = DType::kF32) const {
     const Node& node = c_.pool[load];
@@ -87,7 +87,7 @@ class Matcher {
     return only_these ? maker : -1;
   }
 
-  // True if the load reads element (axes[0], axes[1], ...) of its buffer.
+  // True if the indices of the load are these axes, in order.
   bool ReadsAt(NodeId load, const std::vector<NodeId>& axes) const {
     const Node& node = c_.pool[load];
     if (node.operands.size() != axes.size()) return false;
@@ -98,8 +98,8 @@ class Matcher {
     }
     return true;
   }
-  // True if the index is the axis, whose extent is that of the dim. If the dim
-  // has one element, the index may also be 0.
+  // True if the index is the axis, or 0 if the dim has one element, and the
+  // axis has the extent of the dim.
   bool IsSame(NodeId index, NodeId axis, NodeId extent) const {
     if (c_.pool[axis].operands[0] != extent) return false;
     if (index == axis) return true;
@@ -139,7 +139,7 @@ class Matcher {
       std::vector<NodeId> at = Variables(stage, spatial - 1);
       at.push_back(k);
       if (!ReadsAt(load, at)) continue;
-      // The other factor of the product may not read the buffer of the weights.
+      // A product whose other factor also reads the weights is refused.
       bool reads_too = false;
       ForEachLoad(c_.pool, std::span(&product.operands[1 - i], 1),
                   [&](NodeId other) {
@@ -156,8 +156,8 @@ class Matcher {
         "else, row by row");
   }
 
-  // If `value` is a narrow float that is widened, returns the narrow float;
-  // otherwise returns `value`.
+  // Returns the narrow float that `value` is a widening cast of; `value` itself
+  // if it is no such cast.
   NodeId Unwidened(NodeId value) const {
     const Node& node = c_.pool[value];
     if (node.opcode != Opcode::kCast) return value;
@@ -215,8 +215,8 @@ class Matcher {
     if (most.combiner != Combiner::kMaximum || most.axes.size() != rank_ ||
         most.end)
       return Refusal("expected differences from a maximum of each row");
-    // The subtracted maximum must be the maximum of the values from which it is
-    // subtracted.
+    // The maximum that is subtracted must be taken over the same values from
+    // which it is subtracted.
     Schedule scratch = schedule_;
     Computation& c = scratch.mutable_computation();
     const auto map_to = [&](const ComputationStage& from) {
@@ -247,12 +247,12 @@ class Matcher {
   const Computation& c_;
   const KeyCount keys_;
   SoftmaxOfProduct result_;
-  size_t rank_ = 0;  // number of dims of weights and results
+  size_t rank_ = 0;  // number of dims of the weights and of the results
 };
 
 class Maker {
  public:
-  // keys: number of keys of the rows before padding; at.length includes
+  // keys: number of keys in a row before padding; at.length is the number with
   // padding.
   Maker(Schedule& schedule, const SoftmaxOfProduct& at, int64_t block,
         int64_t keys)
@@ -263,7 +263,8 @@ class Maker {
         block_(c_.pool.Integer(block)),
         blocks_(c_.pool.Integer(at.length / block)) {}
 
-  // Implements the primitive's `skip`. Changes nothing if it fails.
+  // Derives which keys are visible (the primitive's option `skip`). Returns an
+  // error, without a change, if none are hidden.
   Status SkipHiddenBlocks() {
     const ComputationStage& power = Stage(at_.power);
     const NodeId difference = c_.pool[power.values[0]].operands[0];
@@ -273,8 +274,8 @@ class Maker {
       return FailedPreconditionError(
           "no comparison of keys and rows hides keys by -inf");
     }
-    // A run-time check of an index would not be made in a block that is
-    // skipped, so such stages are refused.
+    // A stage with a run-time check of an index is refused, because a skipped
+    // block would skip its checks.
     for (int i = 0; i <= at_.product; ++i) {
       if (AccessesAreSafe(c_, i)) continue;
       return FailedPreconditionError("indices of %" + Stage(i).name +
@@ -307,7 +308,7 @@ class Maker {
   NodeId Load(uint32_t buffer, const std::vector<NodeId>& indices) {
     return c_.pool.Intern(Opcode::kLoad, DType::kF32, indices, 0, 1, buffer);
   }
-  // Returns m with 0 in place of -inf.
+  // Returns m, or 0 if m is -inf.
   NodeId Finite(NodeId m) {
     const NodeId lowest =
         FloatConstant(-std::numeric_limits<float>::infinity());
@@ -319,8 +320,8 @@ class Maker {
   ComputationStage& Stage(int number) { return c_.stages[number]; }
   uint32_t BufferOf(int number) { return Stage(number).stores[0].buffer; }
 
-  // Returns the value with the axes `to` in place of the stage's axes, and
-  // `last` in place of the last axis.
+  // Returns the expression with the axes of the stage `from` replaced: the last
+  // axis by `last`, the others by `to`.
   NodeId Moved(NodeId value, const ComputationStage& from,
                const std::vector<NodeId>& to, NodeId last) {
     Rewriter rewriter(c_.pool, c_.pool,
@@ -333,7 +334,7 @@ class Maker {
                       });
     return rewriter.Rewrite(value);
   }
-  // Returns the index b * block + k of position k in block b.
+  // Returns the index, in the whole row, of element k of block b.
   NodeId Position(const ComputationAxis& b, const ComputationAxis& k) {
     return Make(Opcode::kAdd, DType::kI64,
                 {Make(Opcode::kMultiply, DType::kI64, {b.variable, block_}),
@@ -346,8 +347,8 @@ class Maker {
       variables.push_back(stage.axes[a].variable);
     return variables;
   }
-  // Sets the extents of the stage's buffers to those of its spatial axes, at
-  // which the stage stores.
+  // Makes the stage store at the indices of its spatial axes, in a buffer with
+  // their extents, and resets its loops.
   void Finish(int number) {
     ComputationStage& stage = Stage(number);
     stage.stores[0].indices =
@@ -358,8 +359,9 @@ class Maker {
       extents.push_back(stage.axes[a].extent);
     schedule_.mutable_plan(number) = DefaultPlan(stage);
   }
-  // Replaces the last axis of the stage by the block b and the position k in
-  // it.
+  // Replaces the last axis of the stage, over the keys, by an axis over blocks
+  // and an axis over the keys of a block. is_point: true if the latter is
+  // spatial, not a reduction.
   void SplitLast(ComputationStage& stage, bool is_point) {
     const ComputationAxis last = stage.axes.back();
     stage.axes.pop_back();
@@ -405,7 +407,8 @@ class Maker {
     Finish(at_.total);
   }
 
-  // Makes the stage of narrow weights store rounded powers.
+  // Makes the stage of weights, if weights are narrow, store powers rounded to
+  // the narrow type, block by block.
   void MakeWeight() {
     ComputationStage& stage = Stage(at_.weight);
     SplitLast(stage, true);
@@ -415,10 +418,10 @@ class Maker {
     Finish(at_.weight);
   }
 
-  // Makes the stage of the blocks' products, right before the product, because
-  // a stage in between may compute the other factor. Returns its number. If the
-  // weights are f32, it replaces their stage. If they are narrow, their stage
-  // stays, and the new stage gets the name `name`.
+  // Makes a stage of each block's products, and returns its number. It comes
+  // right before the original product, because a stage in between may compute
+  // the other factor. If weights are f32, it replaces the stage of weights. If
+  // they are narrow, that stage stays, and the new stage is called `name`.
   int MakeProducts(const std::string& name) {
     const bool is_narrow = at_.weight_type != DType::kF32;
     ComputationStage stage = Stage(at_.weight);
@@ -548,8 +551,8 @@ class Maker {
   int64_t keys_;
   NodeId block_;
   NodeId blocks_;
-  // For each row, the first key that the row does not see, as an expression
-  // over the axes of %power.
+  // Set for `skip`: the first hidden key of a row, as an expression over the
+  // axes of %power.
   std::optional<NodeId> end_;
   std::vector<NodeId> row_;
 };

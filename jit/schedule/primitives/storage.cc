@@ -7,8 +7,8 @@
 namespace ember::schedule {
 namespace {
 
-// Largest padding in elements: it moves rows by a few banks, without making
-// them many times as long.
+// Largest padding of a row, in elements. It is enough to move rows by a few
+// banks, and too little to make them many times as long.
 constexpr int64_t kMaxPadding = 64;
 
 }  // namespace
@@ -35,8 +35,8 @@ Status Change(const PadRows& step, Schedule& schedule) {
   }
   if (c.buffers[computed.stores[0].buffer].extents.empty())
     return FailedPreconditionError("%" + computed.name + " has no rows");
-  // A stage whose results are read with pads is refused: pads test their
-  // indices against the row's length, which padding would change.
+  // A stage whose results are read by padded loads is refused: such loads
+  // compare their indices with the length of rows, which padding would change.
   const uint32_t buffer = computed.stores[0].buffer;
   for (const ComputationStage& reader : c.stages) {
     for (const NodeId id : loops::NodesUnder(c.pool, RootsOf(reader))) {

@@ -40,19 +40,20 @@ namespace {
 
 using tensor::Opcode;
 
-// Largest numbers of tiles, and of slices of all tiles: pieces are counted one
-// by one.
+// Largest numbers of tiles, of slices of all tiles, and of ranges. Tiles are
+// limited because Count() looks at each of them.
 constexpr int64_t kMaxTiles = int64_t{1} << 20;
 constexpr int64_t kMaxSlices = int64_t{1} << 40;
 constexpr int64_t kMaxRanges = int64_t{1} << 16;
 
-// An axis of the stage, and the size of its pieces.
+// An axis of the stage, and the size of the tiles or slices into which it is
+// divided.
 struct AxisAndSize {
   size_t axis = 0;
   int64_t size = 1;
 };
 
-// Finds the axis among the stage's axes begin..end-1.
+// Finds the axis that the text names among the stage's axes begin .. end-1.
 StatusOr<AxisAndSize> FindAxis(const ComputationStage& stage, size_t begin,
                                size_t end, const LoopPieces& pieces) {
   AxisAndSize found{.axis = begin, .size = pieces.size};
@@ -70,19 +71,21 @@ StatusOr<AxisAndSize> FindAxis(const ComputationStage& stage, size_t begin,
   return found;
 }
 
-// The division of a stage's results into tiles, and of the elements that they
+// Says how a stage's results are divided into tiles, and the elements that they
 // combine into slices and ranges.
 struct Shares {
-  // Reduction axis that is divided into slices, and size of a slice.
+  // the reduction axis that is divided into slices, and the size of a slice
   AxisAndSize steps;
-  std::vector<int64_t> sizes;  // for each spatial axis: extent of a tile
-  std::vector<int64_t> tiles;  // for each spatial axis: number of tiles
+  std::vector<int64_t> sizes;  // for each spatial axis: size of a tile
+  std::vector<int64_t> tiles;  // for each spatial axis: number of tiles along
+                               // it
   int64_t tile_count = 1;
-  int64_t slices = 1;  // number of slices per tile
+  int64_t slices = 1;  // number of slices of a tile
   int64_t ranges = 1;
-  int64_t length = 1;  // number of slices per range
-  int64_t pieces = 1;  // largest number of pieces per range
-  int64_t parts = 1;   // largest number of pieces into which a tile is divided
+  int64_t length = 1;  // number of slices of a range
+  int64_t pieces = 1;  // largest number of pieces of a range
+  int64_t parts = 1;   // largest number of ranges that have a piece of the same
+                       // tile
   int64_t least_parts = 1;
 
   void Count() {
@@ -145,21 +148,20 @@ class Streamer {
   Streamer(Computation& c, const ComputationStage& whole, const Shares& shares)
       : c_(c), whole_(whole), shares_(shares) {}
 
-  // Makes the stage of the pieces.
+  // Makes the stage whose results are the sums of the pieces.
   ComputationStage MakePieces(uint32_t buffer) {
     const size_t spatial = static_cast<size_t>(whole_.spatial_count);
     ComputationStage stage;
     stage.combiner = whole_.combiner;
     const NodeId piece = AddAxis(NewName("piece"), shares_.pieces, stage);
     const NodeId range = AddAxis(NewName("range"), shares_.ranges, stage);
-    // `first`: the first slice of the range. The other number is the first
-    // slice of the piece's tile.
+    // `first`: number of the first slice of the range, among the slices of all
+    // tiles. `first_of_tile`: that of the first slice of the piece's tile.
     const NodeId first = Times(range, shares_.length);
     const NodeId tile = Add(FloorDivide(first, shares_.slices), piece);
     const NodeId first_of_tile = Times(tile, shares_.slices);
-    // `begin` and `end`: the range of the tile's slices that the piece
-    // combines. The range is empty beyond the last tile and beyond the last
-    // slice of all.
+    // `begin` and `end`: the slices of the tile that the piece combines. There
+    // are none if the piece's tile is behind the last tile.
     const NodeId zero = Integer(0);
     const NodeId begin = Larger(Subtract(first, first_of_tile), zero);
     const NodeId all = Integer(shares_.tile_count * shares_.slices);
@@ -169,8 +171,8 @@ class Streamer {
         Smaller(Subtract(end_of_range, first_of_tile), Integer(shares_.slices));
     const int64_t most = std::min(shares_.length, shares_.slices);
     stage.end = Smaller(Larger(Subtract(end, begin), zero), Integer(most));
-    // The tile of an empty piece may lie beyond the last tile. The minimum
-    // keeps its indices in bounds.
+    // The tile of an empty piece may be behind the last one. The minimum keeps
+    // its indices in bounds.
     NodeId rest = Smaller(tile, Integer(shares_.tile_count - 1));
     std::vector<NodeId> digits(spatial);
     for (size_t a = spatial; a-- > 0;) {
@@ -195,7 +197,7 @@ class Streamer {
     return stage;
   }
 
-  // Makes the stage combine the pieces of its tile.
+  // Makes the original stage add up the pieces of each tile.
   void CombinePieces(uint32_t buffer, ComputationStage& stage) {
     const std::string& name = whole_.axes[shares_.steps.axis].name;
     const DType type = c_.pool[whole_.values[0]].type;
@@ -212,10 +214,9 @@ class Streamer {
     const NodeId last =
         FloorDivide(Add(first, Integer(shares_.slices - 1)), shares_.length);
     const NodeId range = Add(FloorDivide(first, shares_.length), part);
-    // The loop has an iteration for each piece of the tile that is divided into
-    // the most pieces. For a tile with fewer pieces, the further iterations
-    // read the tile's last range, and the neutral element then replaces what
-    // they have read.
+    // The loop has as many iterations as the tile with the most pieces needs.
+    // In a tile with fewer pieces the remaining iterations read the tile's last
+    // range again, and use the neutral element instead.
     const NodeId range_there = Smaller(range, last);
     const NodeId first_tile =
         FloorDivide(Times(range_there, shares_.length), shares_.slices);
@@ -238,7 +239,7 @@ class Streamer {
     stage.axes.push_back(c_.MakeAxis(std::move(name), Integer(extent)));
     return stage.axes.back().variable;
   }
-  // Returns a name that no axis of the whole stage has.
+  // Returns a name, like `name`, that no axis of the original stage has.
   std::string NewName(std::string name) const {
     while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=
            whole_.axes.end()) {
@@ -247,17 +248,17 @@ class Streamer {
     return name;
   }
 
-  // Adds the stage's reduction axes: an axis over the slices of a piece, an
-  // axis over the steps of a slice, and the other reduction axes of the whole
-  // stage. begin: the first slice of the piece. most: largest number of slices
-  // of a piece.
+  // Adds the reduction axes of the stage of pieces: one over the slices of a
+  // piece, one over the steps of a slice, and the other reduction axes of the
+  // original stage. begin: the first slice of the piece. most: largest number
+  // of slices of any piece.
   void AddReductions(NodeId begin, int64_t most, ComputationStage& stage) {
     const ComputationAxis& steps = whole_.axes[shares_.steps.axis];
     const NodeId iteration =
         AddAxis(NewName(steps.name + "_slices"), most, stage);
-    // A piece may have fewer slices than `most`. The loop over the slices can
-    // then reach a slice that does not exist, whose index the minimum keeps in
-    // bounds. The sum leaves such slices out (ComputationStage::end).
+    // A piece may have fewer slices than `most`. ComputationStage::end leaves
+    // out the others, but the loop may reach them, so the minimum keeps the
+    // slice's number in bounds.
     const NodeId slice =
         Smaller(Add(begin, iteration), Integer(shares_.slices - 1));
     for (size_t a = static_cast<size_t>(whole_.spatial_count);
@@ -272,9 +273,9 @@ class Streamer {
       const NodeId step = AddAxis(axis.name, size, stage);
       NodeId value = Add(Times(slice, size), step);
       if (*c_.pool.IntegerConstant(axis.extent) % size != 0) {
-        // The last slice may reach beyond the end of the axis. There the code
-        // reads the last step of the axis, and ValueOfPiece replaces the value
-        // by the neutral element.
+        // The last slice may reach beyond the end of the axis. The code then
+        // reads the last step of the axis, and ValueOfPiece uses the neutral
+        // element instead of the value.
         beyond_ = Make(Opcode::kLessEqual, DType::kBool, {axis.extent, value});
         value = Smaller(value, Subtract(axis.extent, Integer(1)));
       }
@@ -293,9 +294,9 @@ class Streamer {
     return beyond_ ? Unless(*beyond_, value) : value;
   }
 
-  // These functions describe the last tile along the axis: the number of points
-  // that it has in common with the previous one, and the point at which it
-  // begins.
+  // OverlapOf returns the number of points that the last tile along the axis
+  // has in common with the one before it. LastFirstPointOf returns the first
+  // point of the last tile.
   int64_t OverlapOf(size_t axis) const {
     return shares_.tiles[axis] * shares_.sizes[axis] -
            *c_.pool.IntegerConstant(whole_.axes[axis].extent);
@@ -303,8 +304,8 @@ class Streamer {
   int64_t LastFirstPointOf(size_t axis) const {
     return (shares_.tiles[axis] - 1) * shares_.sizes[axis] - OverlapOf(axis);
   }
-  // Returns the largest number that divides the length of tiles and the begin
-  // of each tile.
+  // Returns the largest number that divides both the length of tiles and the
+  // first point of each tile along the axis.
   int64_t StepOf(size_t axis) const {
     return std::gcd(shares_.sizes[axis], OverlapOf(axis));
   }
@@ -314,10 +315,10 @@ class Streamer {
                          Integer(LastFirstPointOf(axis) / step)),
                  step);
   }
-  // Returns the place of a point in the last tile that contains it, in steps
-  // (StepOf). Because of the overlap, in the last tile this place differs from
-  // the remainder of the division by the tile's length. The points of a step
-  // are neighbours in the tile, too, so that vectors can be read.
+  // Returns the index of a point within the last tile that contains it. In the
+  // last tile, which overlaps the one before, it is not the remainder by the
+  // tile's length. The index is computed in units of StepOf points, which are
+  // neighbours in every tile, so that vectors can be read.
   NodeId PlaceInTile(NodeId point, size_t axis) {
     const int64_t step = StepOf(axis), steps = shares_.sizes[axis] / step;
     const NodeId at = FloorDivide(point, step);
@@ -325,8 +326,9 @@ class Streamer {
     if (OverlapOf(axis) != 0) {
       place =
           Larger(place, Subtract(at, Integer(LastFirstPointOf(axis) / step)));
-      // The minimum never changes the place. Proofs of bounds need it where
-      // loops run past the axis, so it must not be simplified away.
+      // The minimum never changes the index. The verifier's proofs of bounds
+      // need it where loops run past the axis, so it is interned as it is, not
+      // simplified away.
       const NodeId both[] = {place, Integer(steps - 1)};
       place = c_.pool.Intern(Opcode::kMinimum, DType::kI64, both);
     }
@@ -371,7 +373,7 @@ class Streamer {
   Computation& c_;
   const ComputationStage& whole_;
   const Shares& shares_;
-  // Axes of the whole stage, and the expressions that replace them.
+  // pairs of an axis of the original stage and the expression that replaces it
   std::vector<std::pair<NodeId, NodeId>> replaced_;
   std::optional<NodeId> beyond_;
 };

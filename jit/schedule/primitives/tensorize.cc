@@ -24,7 +24,7 @@ bool IsAccess(const Node& node) {
   return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
 }
 
-// Returns the indices of an access, without the default value of a pad.
+// Returns the indices of a load: its operands without a Pad's default value.
 std::span<const NodeId> IndicesOf(const Computation& c, NodeId access) {
   const Node& node = c.pool[access];
   return std::span(node.operands).first(c.buffers[node.buffer].extents.size());
@@ -32,7 +32,7 @@ std::span<const NodeId> IndicesOf(const Computation& c, NodeId access) {
 
 // --- tensorize ---
 
-// The elements of a dot loop: `count` neighbours along an axis.
+// The elements that a dot loop combines: `count` neighbours along an axis.
 struct DotLoop {
   NodeId axis = 0;
   int64_t count = 0;
@@ -57,7 +57,8 @@ std::optional<DotLoop> DotLoopOf(const Schedule& schedule, int stage,
                  c.pool.IntegerConstant(axis->extent).value_or(0)};
 }
 
-// True if the load reads neighbours along its last dim while the loop runs.
+// True if the load reads contiguous elements along its last dim while the dot
+// loop runs.
 bool LiesAlong(const Computation& c, NodeId load, const DotLoop& dot) {
   const std::span<const NodeId> indices = IndicesOf(c, load);
   if (indices.empty()) return false;
@@ -128,8 +129,8 @@ Status CheckDotLoop(const Schedule& schedule, int number, int at) {
 
 // --- pad ---
 
-// Returns the load of a factor of the product: the factor itself, or the
-// operand of a cast; nullopt if it is neither.
+// Returns the load that a factor of the product is, or the load that the factor
+// casts; nullopt if the factor is neither, or if an index is loaded.
 std::optional<NodeId> AccessOf(const Computation& c, NodeId factor) {
   if (c.pool[factor].opcode == Opcode::kCast)
     factor = c.pool[factor].operands[0];
@@ -143,8 +144,8 @@ std::optional<NodeId> AccessOf(const Computation& c, NodeId factor) {
   return factor;
 }
 
-// True if the access, once it is made a pad, gives 0 where the axis is beyond
-// its end.
+// True if the load gives 0 where the axis is beyond its end, once it has been
+// made a padded load with default value 0.
 bool IsZeroBeyond(const Computation& c, NodeId access,
                   const ComputationAxis& axis) {
   const Node& node = c.pool[access];
@@ -195,8 +196,8 @@ Status Change(const Tensorize& step, Schedule& schedule) {
                                    "' is marked already: mark loops last");
   }
   loop.mark = LoopMark::kDot;
-  // CheckDots, which runs after this and after each later primitive, checks if
-  // the mark is allowed.
+  // CheckDots checks if the mark is allowed. It runs after this primitive and
+  // after each later one, which may break its rules.
   return OkStatus();
 }
 
@@ -232,7 +233,8 @@ Status Change(const PadReduction& step, Schedule& schedule) {
     zeros += IsZeroBeyond(c, *access, axis);
     accesses.push_back(*access);
   }
-  // 0 * infinity is NaN, so both factors must be zero if they are floats.
+  // Both factors must be 0 beyond the end if they are floats, because 0 *
+  // infinity is NaN. For integers one is enough.
   if (zeros < (IsFloat(type) ? 2 : 1)) {
     return FailedPreconditionError(
         "beyond the end of '" + axis.name +

@@ -24,7 +24,7 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::Simplifier;
 
-// The form that the stage must have:
+// The parts of a convolution, which must have this form:
 //
 //   y[n, h, w, o] = sum(p < r, q < r, c < C)
 //                     pad(x[n, h + p + dh, w + q + dw, c], 0.0)
@@ -32,14 +32,15 @@ using tensor::Simplifier;
 //
 // with the dims of x and filter in any order. Either may be cast to f32.
 struct Convolution {
-  int taps = 0;       // number of taps along each dim (r)
-  NodeId x = 0;       // the load of x, padded or not
+  int taps = 0;       // number of taps of the filter along each dim, r
+  NodeId x = 0;       // the load of the input x, padded or not
   NodeId filter = 0;  // the load of the filter
-  // variables of the axes
+  // variables of the axes in the form above
   NodeId n = 0, h = 0, w = 0, o = 0, p = 0, q = 0, c = 0;
-  // numbers of the dims of x for rows, columns and channels
+  // numbers of the dims of x that are indexed by rows, columns and channels
   size_t dim_h = 0, dim_w = 0, dim_c = 0;
-  int64_t low_h = 0, low_w = 0;  // the constants dh and dw
+  int64_t low_h = 0, low_w = 0;  // the constants dh and dw, which are minus the
+                                 // padding
   int64_t rows = 0, columns = 0;
 };
 
@@ -127,7 +128,8 @@ class Matcher {
     return c_.pool.IntegerConstant(c_.pool[variable].operands[0]);
   }
 
-  // Finds the dim of x whose index is point + tap + low.
+  // Finds the dim of x whose index is `point` plus an axis of the sum plus a
+  // constant, and sets `dim`, `tap` and `low` to the three.
   Status MatchWindow(NodeId point, size_t& dim, NodeId& tap, int64_t& low) {
     const Node& load = c_.pool[result_.x];
     for (dim = 0; dim < 4; ++dim) {
@@ -228,7 +230,7 @@ class Matcher {
   Convolution result_;
 };
 
-// Builds the expressions of the transformations.
+// Builds the expressions that transform tiles, filters and products.
 class Maker {
  public:
   explicit Maker(Computation& c) : c_(c) {}
@@ -247,24 +249,25 @@ class Maker {
                             DType::kF32);
   }
 
-  // Returns a load of an element, converted to f32.
+  // Returns the element that a load (or padded load) reads, converted to f32.
   NodeId Element(Opcode opcode, DType type, const std::vector<NodeId>& operands,
                  uint32_t buffer) {
     const NodeId element = c_.pool.Intern(opcode, type, operands, 0, 1, buffer);
     return Simplifier(c_.pool).Make(Opcode::kCast, DType::kF32, {&element, 1});
   }
 
-  // Returns sum(k) coefficients[k] * elements[k]. The rows and columns of the
-  // transformations for the points 1 and -1, and for 2 and -2, differ only in
-  // signs, so their common part is made as one expression: the even and odd
-  // places of a row, or pairs of neighbours.
+  // Returns sum(k) coefficients[k] * elements[k]. In the transformations, two
+  // coefficients often differ only in sign, because they belong to the points 1
+  // and -1, or 2 and -2. Partial sums are built so that such rows share them:
+  // over even and odd k, or, by_pairs, over pairs of neighbours.
   NodeId Sum(const std::vector<double>& coefficients,
              const std::vector<NodeId>& elements, bool by_pairs) {
     return by_pairs ? SumOfPairs(coefficients, elements)
                     : SumOfHalves(coefficients, elements);
   }
 
-  // Returns values[index], for an index in 0..values.size() - 1.
+  // Returns values[index], as selections. The index must be in 0..values.size()
+  // - 1.
   NodeId Choose(NodeId index, const std::vector<NodeId>& values) {
     NodeId result = values.back();
     for (size_t i = values.size() - 1; i-- > 0;) {
@@ -277,7 +280,7 @@ class Maker {
     return result;
   }
 
-  // Returns (matrix * elements * transposed matrix)[row, column].
+  // Returns element [row, column] of matrix * elements * transposed matrix.
   NodeId Transformed(const Matrix& matrix, NodeId row, NodeId column,
                      bool by_pairs,
                      const std::function<NodeId(size_t, size_t)>& element) {
@@ -302,8 +305,9 @@ class Maker {
     NodeId element;
   };
 
-  // A sum of terms, as `value` or, if is_negative, as -value. The sign is
-  // chosen so that the first term of `value` is positive.
+  // A sum of terms: `value`, or -value if is_negative is true. The sign is
+  // chosen so that the first term of `value` is positive, so that sums which
+  // differ in sign only share the expression.
   struct Signed {
     std::optional<NodeId> value;
     bool is_negative = false;
@@ -349,8 +353,9 @@ class Maker {
     return Joined(Plain(halves[0]), Plain(halves[1]));
   }
 
-  // Returns a sum whose elements 1 and 2, 3 and 4, ... are first combined to x
-  // + y or x - y, and then multiplied by one factor.
+  // Returns the sum of coefficients[k] * elements[k]. If two coefficients (of
+  // elements 1 and 2, 3 and 4, ...) are equal or opposite, their elements are
+  // first combined to x + y or x - y, and then multiplied once.
   NodeId SumOfPairs(const std::vector<double>& coefficients,
                     const std::vector<NodeId>& elements) {
     std::vector<Term> terms = {{coefficients[0], elements[0]}};
@@ -374,8 +379,8 @@ class Maker {
   Computation& c_;
 };
 
-// Adds a buffer and returns the stage that stores each of its elements, without
-// values yet.
+// Adds a buffer with the extents, and returns a stage with an axis per extent
+// that stores to it. The stage has no values yet.
 ComputationStage NewStage(Computation& c, const std::string& name,
                           BufferRole role, const std::vector<std::string>& axes,
                           const std::vector<NodeId>& extents) {
@@ -460,8 +465,8 @@ Status Change(const Winograd& step, Schedule& schedule) {
   v.values.push_back(make.Transformed(
       matrices.input, v.axes[0].variable, v.axes[1].variable,
       /*by_pairs=*/false, [&](size_t p, size_t q) {
-        // Tiles may reach beyond the image, so the loads are pads. No result
-        // depends on the padded elements.
+        // Loads are padded, because tiles at the edge may reach beyond the
+        // image. No result depends on these elements.
         std::vector<NodeId> operands(x.operands.begin(),
                                      x.operands.begin() + 4);
         for (NodeId& index : operands) {

@@ -10,8 +10,7 @@ namespace {
 
 constexpr double kPoints[kLargestWinogradTile - 1] = {0, 1, -1, 2, -2};
 
-// Returns the coefficients of the polynomial multiplied by (x - zero), the
-// lowest power first.
+// Returns the coefficients of polynomial * (x - zero), the lowest power first.
 std::vector<double> TimesFactor(const std::vector<double>& polynomial,
                                 double zero) {
   std::vector<double> product(polynomial.size() + 1);
@@ -32,7 +31,7 @@ WinogradMatrices MakeWinogradMatrices(int outputs, int taps) {
   result.filter.assign(n, std::vector<double>(r));
   result.output.assign(m, std::vector<double>(n));
   for (size_t j = 0; j < n; ++j) {
-    // The last row belongs to the point at infinity.
+    // The last row of the matrices belongs to the point at infinity.
     const bool is_last = j + 1 == n;
     std::vector<double> polynomial = {1};
     double scale = 1;

@@ -31,21 +31,21 @@
 
 namespace ember::schedule {
 
-// Largest number of elements of an input tile along a dim: with more points the
-// errors become too large.
+// Largest number of elements of an input tile along one dim. Larger tiles need
+// more points, with which errors become too large.
 inline constexpr int kLargestWinogradTile = 6;
 
 using Matrix = std::vector<std::vector<double>>;
 
 struct WinogradMatrices {
-  Matrix input;   // n x n: transforms a tile of the input
-  Matrix filter;  // n x r: transforms the filter
-  Matrix output;  // m x n: transforms products to results
+  Matrix input;   // n x n matrix: transforms a tile of the input
+  Matrix filter;  // n x r matrix: transforms the filter
+  Matrix output;  // m x n matrix: transforms products to results
 };
 
-// Returns the largest factor by which errors grow in one dim, compared with the
-// same sum of products computed directly from operands of one magnitude. In two
-// dims this is squared. F(2, 3): 2.7, F(4, 3): 16.
+// Returns the largest factor by which errors in one dim exceed those of the
+// directly computed sum of products, for operands of one magnitude. In two dims
+// the factor is squared. F(2, 3): 2.7, F(4, 3): 16.
 double ErrorGrowth(const WinogradMatrices& matrices);
 
 // Returns the matrices of F(outputs, taps). Requires outputs >= 1, taps >= 2,

@@ -27,8 +27,8 @@ std::optional<size_t> DimOf(const Computation& c, const Node& load,
   return static_cast<size_t>(found - indices.begin());
 }
 
-// True if the bytes of the factor are unpacked in the same way all along the
-// axis.
+// True if the factor unpacks its numbers in the same way at all values of the
+// axis: shifts and masks do not depend on it.
 bool IsSameAlong(const tensor::ExpressionPool& pool,
                  const loops::DotFactor& factor, NodeId axis) {
   return std::ranges::none_of(loops::LeavesOf(pool, factor), [&](NodeId leaf) {
@@ -36,8 +36,8 @@ bool IsSameAlong(const tensor::ExpressionPool& pool,
   });
 }
 
-// Returns the number of products that one instruction adds for these types; 0:
-// there is no such instruction.
+// Returns the number of products of these types that one instruction adds up; 0
+// if there is no such instruction.
 int64_t CountOf(DotCounts counts, DType a, DType b, DType sum) {
   if (sum == DType::kF32) {
     const bool is_bfloat = a == DType::kBF16 && b == DType::kBF16;
@@ -76,12 +76,14 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
   if (b.opcode != Opcode::kLoad) return std::nullopt;
   if (shape.StrideOf(loads[0], v) != Stride::kNone) return std::nullopt;
   DotPlan plan;
-  // b is a constant with small bytes, so 4 products fit one instruction.
+  // True if factor b is a constant with bytes small enough for the instruction
+  // that adds up 4 products without saturation.
   const bool is_small = !counts.bytes && counts.small &&
                         product.type == DType::kI32 && a.type == DType::kU8 &&
                         !factors[1].is_unpacked() &&
                         shape.ReadsSmallBytes(loads[1]);
-  // Unpacked numbers of few bits are small, whatever the signed factor is.
+  // True if factor b is unpacked from few bits, so that its numbers are small
+  // enough whatever the signed bytes of a are.
   const bool is_few_bits =
       !counts.bytes && counts.small && product.type == DType::kI32 &&
       a.type == DType::kI8 && b.type == DType::kU8 &&
@@ -93,7 +95,8 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
   if (is_small)
     plan.range = tensor::Interval{-loops::kSmallByte, loops::kSmallByte};
   if (plan.count == 2 && product.type == DType::kI32) plan.type = DType::kI16;
-  // Only the instructions for four bytes unpack in registers.
+  // Only the instructions for four bytes take numbers that were unpacked in
+  // registers.
   if (factors[1].is_unpacked() && plan.count != 4) return std::nullopt;
   const NodeId lanes = shape.stage().axes[static_cast<size_t>(v)].variable;
   const auto vector_dim = DimOf(c, b, lanes);
@@ -110,8 +113,8 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
                            .step_dim = step_dim,
                            .vector_dim = vector};
   };
-  // Returns the plans of b's other buffers; nullopt if one of them does not
-  // have both dims.
+  // Returns the layouts of the remaining buffers of factor b, over which the
+  // bits of its numbers are spread; nullopt if one of them lacks a dim.
   const auto others =
       [&](NodeId variable) -> std::optional<std::vector<DotPlan::Factor>> {
     std::vector<DotPlan::Factor> found;
@@ -123,7 +126,7 @@ std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
     }
     return found;
   };
-  // Finds the last reduction along which both factors move.
+  // Chooses the last reduction axis along which both factors move.
   for (int axis = shape.axis_count(); axis-- > shape.spatial_count();) {
     const auto& reduction = shape.stage().axes[static_cast<size_t>(axis)];
     const auto dim_a = DimOf(c, a, reduction.variable);

@@ -25,48 +25,51 @@ struct DotPlan {
     BufferRef buffer;
     DType type = DType::kI8;
     bool is_constant = false;
-    // true if the load is a pad; only factor a may be one
+    // true if the load is padded, which only factor a may be
     bool is_padded = false;
     size_t rank = 0;
-    size_t step_dim = 0;    // number of the dim indexed by the reduction
-    size_t vector_dim = 0;  // only for b: number of the dim indexed by v
-    // True if neighbours along the reduction are neighbours in memory.
+    size_t step_dim = 0;    // number of the dim that the reduction axis indexes
+    size_t vector_dim = 0;  // only for factor b: number of the dim that the
+                            // axis v of the vectors indexes
+    // True if elements along the reduction are contiguous in memory.
     bool LiesAlong() const { return step_dim + 1 == rank; }
   };
   int64_t count = 4;
-  std::optional<DType> type;  // type of copies of 16-bit integers
-  // If set, the elements of factor b must be in this range.
+  std::optional<DType> type;  // i16 if factors must be copied as 16-bit
+                              // integers; otherwise nullopt
+  // If set, the range that the elements of factor b must have for the
+  // instruction.
   std::optional<tensor::Interval> range;
-  int axis = 0;  // number of the reduction's axis
+  int axis = 0;  // number of the reduction axis
   LoopRef reduction;
-  bool is_exact = true;  // true if `count` divides the reduction's extent
-  Factor a, b;           // factor b depends on the axis v, a does not
-  // The other buffers of b, if the bits of its numbers lie in several. They
-  // need layouts like b's.
+  bool is_exact = true;  // true if `count` divides the extent of the reduction
+  Factor a, b;           // the two factors; only b depends on the axis v
+  // The remaining buffers of factor b, if the bits of its numbers are spread
+  // over several. They need the same layout as b.
   std::vector<Factor> more_b;
 };
 
-// The dot instructions that a machine has: how many products of which types one
-// instruction adds.
+// The dot instructions that a processor has, by types of factors. An
+// instruction adds up 2 or 4 products.
 struct DotCounts {
-  bool bytes = false;  // has instructions that add 4 products of bytes
-  // has instructions that add 4 products of u8 by small bytes
+  bool bytes = false;  // true if instructions add up 4 products of any bytes
+  // true if instructions add up 4 products of u8 by small bytes
   // (jit/loops/analysis/dot_product.h)
   bool small = false;
-  // Has instructions that add 2 products of i16, or of types whose values fit
-  // in i16.
+  // True if instructions add up 2 products of i16, or of types that are copied
+  // as i16.
   bool shorts = false;
-  bool bfloats = false;  // has instructions that add 2 products of bf16
+  bool bfloats = false;  // true if instructions add up 2 products of bf16
 };
 
-// Plans the dot loop of a stage, with vectors along the spatial axis v. Returns
-// nullopt if the stage is no product of types for which there is an
-// instruction, or if its reductions have open or very short extents.
+// Plans the dot loop of a product whose vectors run along the spatial axis v.
+// Returns nullopt if the stage is no product of types for which there is an
+// instruction, or if its reductions are of open or very short extents.
 std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
                                 int v, DotCounts counts);
 
-// Returns the factor's dims, for the layout of a Pack, without the dim of the
-// reduction and, if `without_vector`, without the dim of v.
+// Returns the dims of the factor's buffer for a layout of Pack, except the dim
+// of the reduction and, if `without_vector` is true, the dim of v.
 std::vector<LayoutDim> OtherDims(const DotPlan::Factor& factor,
                                  bool without_vector);
 

@@ -12,7 +12,8 @@
 namespace ember::schedule {
 namespace {
 
-// Returns the root's axis for each spatial axis of the member; -1: none.
+// Returns, for each spatial axis of the member, the number of the root's axis
+// that is equal to it; -1 if there is none.
 std::vector<int> AxesIn(const ScheduleWriter& writer, const StageGroup& group,
                         const StageRef& member) {
   std::vector<int> axes = AxesOfReader(
@@ -44,8 +45,8 @@ std::optional<RootAxes> RootAxesOf(const ScheduleWriter& writer,
       return std::nullopt;
     std::optional<LoopRef> axis;
     if (axes[a] >= 0) axis = {group.root, root.axes[axes[a]].name};
-    // Axes with one point are indexed by 0, so nothing says which ones are
-    // equal: they are matched in their order.
+    // An axis with one point is indexed by 0, so no index shows which of the
+    // root's axes is equal to it. Such axes are matched in their order.
     if (axes[a] < 0 && is_point(stage.axes[a]) && !found.others.empty()) {
       axis = found.others.front();
       found.others.erase(found.others.begin());

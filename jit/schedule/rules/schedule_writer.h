@@ -28,7 +28,7 @@
 
 namespace ember::schedule {
 
-// Applies steps, and remembers the first error.
+// Applies steps to a schedule, and keeps the first error.
 class ScheduleWriter {
  public:
   explicit ScheduleWriter(Schedule& schedule) : schedule_(schedule) {}
@@ -39,37 +39,38 @@ class ScheduleWriter {
   int NumberOf(const StageRef& stage) const {
     return computation().FindStage(stage.name);
   }
-  // Requires that the stage exists.
+  // Returns the stage, which must exist.
   const ComputationStage& StageAt(const StageRef& stage) const {
     return computation().stages[static_cast<size_t>(NumberOf(stage))];
   }
   // Returns the stage's loops in order.
   std::vector<LoopRef> LoopsOf(const StageRef& stage) const;
 
-  // Applies a step that must be legal.
+  // Applies a step that must be legal. A refusal becomes the writer's error.
   void Do(const Step& step);
   // Applies a step. Returns false, without a change, if it is refused.
   bool Try(const Step& step) { return Apply(step, schedule_).ok(); }
 
-  // The functions below apply steps that must be legal, and return what these
-  // make. Names of new loops are the split loop's name and a suffix.
+  // Split, FuseLoops and Reorder apply steps that must be legal, and return the
+  // new loops. The names of the loops that Split makes are the old name and a
+  // suffix.
   struct SplitLoops {
     LoopRef outer, inner;
   };
   SplitLoops Split(const LoopRef& loop, int64_t factor,
                    std::string_view outer_suffix,
                    std::string_view inner_suffix);
-  // Fuses `count` loops of the stage, from loop number `first` on. Returns the
-  // fused loop; if count is 0, a loop without a name.
+  // Fuses `count` loops of the stage, from loop number `first` on, to a loop
+  // `name`, which is returned. If `count` is 0, returns a loop without a name.
   LoopRef FuseLoops(const StageRef& stage, size_t first, size_t count,
                     const std::string& name);
-  // Moves the loops, which are two or more of one stage, into this order.
+  // Puts two or more loops of one stage into this order.
   void Reorder(std::vector<LoopRef> loops) {
     Do(schedule::Reorder{std::move(loops)});
   }
 
-  // Replaces the schedule by `schedule`, which another writer has made from a
-  // copy of it.
+  // Replaces the schedule by one that another writer has made from a copy of
+  // it.
   void Replace(Schedule schedule) { schedule_ = std::move(schedule); }
 
   const Status& status() const { return status_; }

@@ -28,7 +28,8 @@ bool IsMadeOnce(const Computation& c, int stage) {
   return c.buffers[buffer].role == BufferRole::kPacked;
 }
 
-// Returns how many of the root's axes, from the first on, the producer has too.
+// Returns the largest number of the root's first axes such that each iteration
+// of their loops needs different elements of the producer.
 int DepthOf(const Schedule& schedule, int producer, int root) {
   const int count = schedule.computation().stages[root].spatial_count;
   for (int depth = count; depth > 0; --depth) {

@@ -21,31 +21,32 @@
 
 namespace ember::schedule {
 
-// Stages that run together: `root` and the stages that are computed in its
-// loops.
+// Stages that are computed together, row by row: `root`, and the stages that
+// are computed in its loops.
 struct StageGroup {
   StageRef root;
-  std::vector<StageRef> members;  // the other stages, in order
-  // Number of the root's leading axes that all stages have in common: two
-  // points that differ in these axes never need the same element of a member.
+  std::vector<StageRef> members;  // stages other than the root, in order
+  // Number of the root's first axes that all stages have in common: two points
+  // of the root that differ in such an axis never need the same element of a
+  // member.
   int depth = 0;
 };
 
-// A function that is true if the stage should join the group. The group's depth
-// would then be `depth`.
+// Returns true if a stage should join the group, which would then have depth
+// `depth`.
 using JoinRule =
     std::function<bool(int stage, int depth, const StageGroup& group)>;
 
-// Returns the root with the stages before it that only the group reads, that
-// are not in `done`, and for which `is_worth` holds. No primitive may have
-// changed these stages yet.
+// Returns the group of the root: earlier stages that only stages of the group
+// read, that are not in `done`, and for which `is_worth` returns true. No
+// primitive may have changed these stages yet.
 StageGroup GroupOf(const Schedule& schedule, const StageRef& root,
                    const std::set<StageRef>& done, const JoinRule& is_worth);
 
-// True if the stage copies elements from places that data gives, and only
-// products read it. An example is the keys of attention, which a table looks up
-// in blocks of a cache. The stage has no rows in common with the products, so
-// it is computed by itself, or in slices in their loops.
+// True if the stage looks up elements at loaded indices, and only products read
+// it: for example the keys of attention in a cache of blocks. It has no rows in
+// common with the products, so it is computed by itself, or slice by slice in
+// their loops.
 bool IsLookupForProducts(const Computation& computation, int stage);
 
 }  // namespace ember::schedule

@@ -12,14 +12,16 @@ namespace {
 using tensor::ExpressionPool;
 using tensor::Opcode;
 
-// The assumed value of an open extent.
+// Value that is assumed for an extent that is not constant.
 constexpr int64_t kGuess = 64;
 
-// `extents` are the extents of the dims that `indices` index.
+// Returns the stride with which indices move along the axis. `extents`: the
+// extents of the indexed dims.
 Stride StrideOfIndices(const ExpressionPool& pool,
                        std::span<const NodeId> extents,
                        std::span<const NodeId> indices, NodeId axis) {
-  // Dims of one element that follow the indexed dim do not change the stride.
+  // Trailing dims with one element do not count: elements along the dim before
+  // them are contiguous.
   size_t last = indices.size();
   while (last > 1 && pool.IntegerConstant(extents[last - 1]) == 1) --last;
   Stride stride = Stride::kNone;
@@ -143,10 +145,11 @@ int64_t StageShape::LikelyBufferBytes(NodeId load) const {
 
 LoadWalk::Pieces LoadWalk::Over(std::span<const int64_t> extents) const {
   Pieces pieces;
-  bool is_whole = true;  // true if all later dims are read from end to end
+  bool is_whole = true;  // true if the loads read all elements of the dims
+                         // behind dim d
   for (size_t d = dims.size(); d-- > 0;) {
-    // The distance between the first element and the last one that are read in
-    // the dim, and the number of elements that are read.
+    // `span`: distance, along dim d, from the first element that is read to the
+    // last, plus one. `places`: number of elements along d that are read.
     int64_t span = 1;
     int64_t places = 1;
     for (size_t a = 0; a < extents.size(); ++a) {
@@ -178,8 +181,9 @@ bool StageShape::StoresAlongBoth(int axis) const {
   if (axis < 1 || !extent || !StoresAlong(axis)) return false;
   return std::all_of(
       stage_.stores.begin(), stage_.stores.end(), [&](const auto& store) {
-        // The two axes run along memory if they are digits of one dim, or if
-        // each indexes a dim of its own.
+        // Points along the two fused axes are contiguous if the axes are
+        // quotient and remainder of one index, or if each is the index of one
+        // of the last two dims.
         const size_t rank = store.indices.size();
         const NodeId before = stage_.axes[axis - 1].variable;
         const bool apart =
@@ -202,7 +206,7 @@ bool StageShape::StoresAlongBoth(int axis) const {
 int StageShape::WidestBytes() const {
   int bytes = 1;
   for (NodeId value : stage_.values) {
-    // Narrow floats count as f32, in which they are computed.
+    // Narrow floats count as f32, in which arithmetic is done.
     const DType type = c_.pool[value].type;
     bytes = std::max(bytes, IsFloat(type) ? std::max(4, DTypeByteSize(type))
                                           : DTypeByteSize(type));

@@ -13,21 +13,23 @@
 
 namespace ember::schedule {
 
-// The distance that a load moves in memory per step along an axis.
+// The distance in memory between the elements that a load reads at successive
+// values of an axis.
 enum class Stride : uint8_t {
-  kNone,  // every value of the axis reads the same element
-  kUnit,  // the axis' next value reads the next element in memory
+  kNone,  // the same element is read at all values of the axis
+  kUnit,  // the next value of the axis reads the next element in memory
   kOther
 };
 
-// A load's path through its buffer: the buffer's likely extents, and how far
-// the load moves in each of these dims with each axis (1 if that is not known).
+// Describes how a load moves through its buffer. dims: the buffer's likely
+// extents. steps[dim][axis]: the distance by which a step along the axis moves
+// the index of the dim; 1 if it is not known.
 struct LoadWalk {
   std::vector<int64_t> dims;
   std::vector<std::vector<int64_t>> steps;  // steps[dim][axis]
 
-  // The memory that is read while each axis takes `extents` values. It consists
-  // of `count` pieces, each of which is contiguous.
+  // The memory that a load reads while each axis takes `extents` values:
+  // `count` contiguous pieces of `elements` elements.
   struct Pieces {
     int64_t count = 1;
     int64_t elements = 1;  // number of elements per piece
@@ -45,56 +47,59 @@ class StageShape {
 
   // Returns the extent of an axis, if it is constant; otherwise nullopt.
   std::optional<int64_t> Extent(int axis) const;
-  // Returns the extent of an axis if it is constant, otherwise a guess.
+  // Returns the extent of an axis if it is constant, otherwise an assumed
+  // value.
   int64_t LikelyExtent(int axis) const;
-  // Returns the likely number of points, including reductions; the second form
-  // only counts axes first..end-1.
+  // Return the likely number of points of the stage, each element of a
+  // reduction counted as one. The second function counts only axes first ..
+  // end-1.
   int64_t LikelyPoints() const { return LikelyPoints(0, axis_count()); }
   int64_t LikelyPoints(int first, int end) const;
 
   const std::vector<NodeId>& loads() const { return loads_; }
   Stride StrideOf(NodeId load, int axis) const;
-  // True if one index of the load is the axis and no other index depends on it.
+  // True if the axis is an index of the load, and no other index depends on it.
   bool MovesAlone(NodeId load, int axis) const;
-  // True if the elements that the load reads never change.
+  // True if the load reads a constant of the module, whose elements never
+  // change.
   bool ReadsConstant(NodeId load) const;
   // True if the load reads a constant of bytes that are small enough for byte
   // dot products (jit/loops/analysis/dot_product.h).
   bool ReadsSmallBytes(NodeId load) const;
-  // True if the load gives a default value outside of the buffer.
+  // True if the load is padded: outside of the buffer it gives a default value.
   bool IsPadded(NodeId load) const;
-  // Returns the number of bytes of an element that the load reads.
+  // Returns the number of bytes of the loaded element.
   int BytesOf(NodeId load) const;
-  // Returns the number of elements by which a step along the axis moves the
-  // load in a dim: the largest of all dims; 0 if it does not move, or if that
-  // is not known.
+  // Returns the distance, in elements of one dim, by which a step along the
+  // axis moves the load: the largest of all dims. Returns 0 if the load does
+  // not move, or if the distance is not known.
   int64_t StepOf(NodeId load, int axis) const;
-  // Returns the likely number of bytes that the load reads while the axes from
-  // `first` on move.
+  // Returns the likely number of bytes that the load reads in all iterations
+  // over the axes from `first` on.
   int64_t LikelyBytes(NodeId load, int first) const;
-  // Returns the load's path through its buffer.
+  // Describes how the load moves through its buffer.
   LoadWalk WalkOf(NodeId load) const;
   // Returns the likely size in bytes of the buffer that the load reads from.
   int64_t LikelyBufferBytes(NodeId load) const;
-  // True if, in each store, neighbouring points along the axis are neighbours
-  // in memory.
+  // True if all stores to neighbouring points along the axis are contiguous in
+  // memory.
   bool StoresAlong(int axis) const;
-  // True if the axis and the one before it are two digits of the address of
-  // results: fused into one loop, they run along memory.
+  // True if results are contiguous in memory along the axis and the axis before
+  // it together, as in one fused loop.
   bool StoresAlongBoth(int axis) const;
   // Returns the number of bytes of the widest value that is stored, loaded or
   // accumulated.
   int WidestBytes() const;
 
-  // True if the first value that is combined is an integer.
+  // True if the stage accumulates integers.
   bool SumsIntegers() const;
 
-  // True if the stage is a sum of products over at least one axis, which
-  // register tiles serve.
+  // True if the stage is a sum of products over at least one axis, which can be
+  // computed on register tiles.
   bool IsProduct() const;
-  // True if the stage is a product, and along some spatial axis one load reads
-  // the same element while other loads move: a tile of results reuses that
-  // element.
+  // True if the stage is a product in which results along some spatial axis
+  // share an operand: one load reads the same element for them while other
+  // loads move. A tile of results then reuses that element.
   bool SharesOperands() const;
 
  private:

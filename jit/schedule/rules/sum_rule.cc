@@ -15,18 +15,19 @@ namespace {
 
 using tensor::kSumBlock;
 
-// Smallest number of terms per iteration with which a condition in each
+// Smallest number of terms per iteration for which a condition in each
 // iteration costs almost nothing.
 constexpr int64_t kManyTerms = 64;
 
-// A loop that is to be split, and the factor; factor 0: no loop.
+// The loop of a long sum that is to be split, and the factor; factor 0: nothing
+// is to be split.
 struct Long {
   LoopRef loop;
   int64_t factor = 0;
 };
 
 // Returns the largest divisor of the extent that is at most `most`; 0 if that
-// divisor is too small to be worth a loop.
+// is less than about a quarter of `most`, for which a split is not worth it.
 int64_t FactorOf(int64_t extent, int64_t most) {
   for (int64_t factor = most; factor * 4 > most; --factor) {
     if (extent % factor == 0) return factor;
@@ -43,7 +44,8 @@ Long LongSumOf(const ScheduleWriter& writer, int number) {
     return {};
   }
   const StageShape shape(c, number);
-  int64_t terms = 1;  // number of terms of one accumulator inside the loop
+  int64_t terms = 1;  // number of terms that the loops inside the visited loop
+                      // add to one accumulator
   for (size_t i = plan.order.size(); i-- > 0;) {
     const Loop& loop = plan.loops[plan.order[i]];
     if (!loop.is_reduction || loop.mark == LoopMark::kVector ||
@@ -72,7 +74,8 @@ void SplitLongSums(ScheduleWriter& writer) {
   for (const StageRef& stage : stages) {
     const Long sum = LongSumOf(writer, writer.NumberOf(stage));
     if (sum.factor < 2) continue;
-    // The split is refused if another stage is attached to the loop.
+    // The split is refused if another stage is attached to the loop; the loop
+    // then keeps its condition.
     writer.Try(Split{.loop = sum.loop,
                      .factor = sum.factor,
                      .outer = sum.loop.name + "_sums",

@@ -38,7 +38,7 @@ std::string MakeSchedule(const char* target, const std::string& text,
   OrderAxes(computation);
   SplitDims(computation);
   Schedule schedule(std::move(computation));
-  // An exact schedule has no convolutions by Winograd's method, which round
+  // Schedules that must be exact do not use Winograd's method, which rounds
   // differently.
   const Status status =
       ScheduleByModel(jit::CpuModel::Of(target), schedule, {.exact = true});

@@ -9,17 +9,17 @@
 
 namespace ember::schedule {
 
-// Returns the text of the dispatch's default schedule for the target. The
-// dispatch's buffers from number 1 on are constants, as many as `constants`
-// says. Evaluates the scheduled nest and fails an expectation if it differs
-// from the dispatch.
+// Returns the text of the default schedule of the dispatch for the target.
+// `constants` inputs, from input 1 on, are constants of the module. Evaluates
+// the scheduled nest, and fails an expectation if its results are not those of
+// the dispatch.
 std::string ScheduleFor(const char* target, const std::string& dispatch,
                         int constants = 1);
-// Like ScheduleFor, but buffer number 1 is of i8, and the schedule knows its
-// values.
+// Does the same as ScheduleFor, but input 1 must be of type i8, and the
+// schedule knows the range of its elements.
 std::string ScheduleForKnown(const char* target, const std::string& dispatch);
-// Returns the text of the dispatch's default schedule without evaluating its
-// nest. For dispatches that take too long to evaluate.
+// Does the same as ScheduleFor, but does not evaluate the nest, for dispatches
+// for which that takes too long.
 std::string ScheduleOfLarge(const char* target, const std::string& dispatch);
 
 }  // namespace ember::schedule

@@ -12,7 +12,7 @@ namespace {
 
 using tensor::Opcode;
 
-// The loops of a product: rows, columns, steps.
+// The loops over a product's rows, columns and steps of the sum, in this order.
 using Three = std::array<LoopRef, 3>;
 using Extents = std::array<int64_t, 3>;
 
@@ -49,8 +49,8 @@ class MatrixSteps {
   void Plan(Step step) { steps_.push_back(std::move(step)); }
   std::string NewName() { return "r" + std::to_string(next_name_++); }
 
-  // True if the stage is a sum of products whose types matrices have. Sets the
-  // buffers that its factors read.
+  // True if the stage is a sum of products of types that matrices have. Sets
+  // `factors` to the buffers that its two factors read.
   bool HasMatrices(const ComputationStage& stage,
                    std::vector<BufferRef>& factors) const {
     if (stage.combiner != tensor::Combiner::kSum || stage.spatial_count < 2 ||
@@ -71,8 +71,9 @@ class MatrixSteps {
                                       c_.pool[stage.values[0]].type);
   }
 
-  // Plans the steps that make the stage of the axes read its values from the
-  // new stage `computing`, which computes them tile by tile.
+  // Plans steps that split off a new stage `computing`, which computes the
+  // values of the original stage tile by tile. axes: loops of the original
+  // stage.
   void PlanTiles(const StageRef& computing, const Three& axes,
                  const Extents& extents) {
     const StageRef& stage = axes[0].stage;
@@ -90,8 +91,8 @@ class MatrixSteps {
     if (choices_.Chance(2)) Plan(Bind{{stage, tile.inner_j}});
   }
 
-  // Plans the product of `stage` in the stage of the axes: this one, or the one
-  // that computes its values.
+  // Plans the steps that make a product of matrices of the loops `axes`. These
+  // belong to `stage` or to the stage that PlanTiles has split off from it.
   void PlanProduct(const ComputationStage& stage, const Three& axes,
                    const Extents& extents,
                    const std::vector<BufferRef>& factors) {
@@ -102,8 +103,8 @@ class MatrixSteps {
       inner[d] = {product, NewName()};
       Plan(Split{axes[d], extents[d], outer[d].name, inner[d].name});
     }
-    // Chooses if the loop over the sum's steps is around the loop over
-    // subgroups, or within it.
+    // Decides at random if the loop over blocks of the sum is outside or inside
+    // the loop over subgroups.
     const bool is_around = !choices_.Chance(4);
     Three order = {outer[0], outer[2], outer[1]};
     if (is_around) std::swap(order[0], order[1]);

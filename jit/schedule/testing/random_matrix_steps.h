@@ -11,9 +11,9 @@
 
 namespace ember::schedule {
 
-// Returns the steps that multiply matrices in a stage %acc[.., i, j] = sum(..,
-// k) of products of bytes or f16; none if there is no such stage. Tiles are in
-// memory of the task or in the result's memory, and the matrices of factors are
+// Returns steps that make a stage %acc[.., i, j] = sum(.., k) of products of
+// bytes or f16 multiply matrices; no steps if there is no such stage. At
+// random, results are stored to memory of the task or directly, and factors are
 // copied to memory of the task or read in place. next_name: new names are r0,
 // r1 and so on, from this number on.
 std::vector<Step> PlanRandomMatrices(const Computation& computation,

@@ -14,7 +14,8 @@
 namespace ember::schedule {
 namespace {
 
-// An extent, as text and as a number.
+// An extent of a random dispatch: its text, which may contain parameters, and
+// its value.
 struct Size {
   Size(int64_t number) : text(std::to_string(number)), value(number) {}
   Size(std::string written, int64_t number)
@@ -30,7 +31,8 @@ Size operator*(const Size& a, const Size& b) {
   return {"(" + a.text + " * " + b.text + ")", a.value * b.value};
 }
 
-// A text with letters for extents: "$M" is replaced by the size of M.
+// The text of a dispatch in which letters stand for extents: Set('M', size)
+// replaces "$M" by the text of the size.
 class Form {
  public:
   explicit Form(std::string text) : text_(std::move(text)) {}
@@ -43,7 +45,8 @@ class Form {
     }
     return *this;
   }
-  // Declares the parameters that the text uses, and appends their values.
+  // Inserts a declaration of the parameters that the text uses, and appends
+  // their values to `values`.
   void Declare(const std::vector<Size>& parameters,
                std::vector<int64_t>& values) {
     std::string names;
@@ -242,14 +245,15 @@ class Sizes : private tensor::RandomChoices {
   explicit Sizes(uint64_t seed) : RandomChoices(seed) {}
 
   // Returns the text of a random dispatch. values: gets the values of its
-  // parameters.
+  // parameters, in the order of their declaration.
   std::string Text(std::vector<int64_t>& values) {
     Form form(kForms[Below(std::size(kForms))]);
     is_open_ = Chance(3);
     const Size m = Any(), n = Any(), k = Any(), p = Open(1 + Below(5));
     form.Set('M', m).Set('N', n).Set('K', k).Set('P', p);
-    // In the form @reshape, size q is n times size p. In the form @grouped, p
-    // is a number of groups, and q the size of each group.
+    // Size q has a relation to other sizes that the form of the dispatch
+    // requires: q is n * p for @reshape. For @grouped, which has p groups, q is
+    // the size of a group.
     const bool grouped = form.text().find("@grouped") != std::string::npos;
     const Size q = grouped ? Size(1 + Below(9)) : n * p;
     form.Set('Q', q)
@@ -269,8 +273,8 @@ class Sizes : private tensor::RandomChoices {
     return Open(kSizes[static_cast<size_t>(Below(kSizes.size()))]);
   }
 
-  // Returns an extent of this value as a parameter, as a multiple or product of
-  // parameters, or as a constant.
+  // Returns an extent of the given value. If extents are open it is at random a
+  // parameter, a multiple of one, a product of two, or a constant.
   Size Open(int64_t value) {
     if (!is_open_ || Chance(3)) return value;
     const int64_t factor = 1 + Below(3);
@@ -287,8 +291,8 @@ class Sizes : private tensor::RandomChoices {
   }
 
   void SetConvolution(Form& form) {
-    // Half of the convolutions have windows of 3 * 3 with stride 1, as the
-    // primitive winograd requires.
+    // Half of the convolutions have 3 x 3 windows with stride 1, so that the
+    // primitive winograd applies.
     const bool is_usual = Chance(2);
     const int64_t stride = is_usual ? 1 : 1 + Below(2);
     const int64_t dilation = is_usual ? 1 : 1 + Below(2);
@@ -296,8 +300,8 @@ class Sizes : private tensor::RandomChoices {
     const int64_t b = is_usual ? 3 : 1 + Below(3);
     const int64_t top = Below(3), left = Below(2);
     const int64_t e = 1 + Below(6), f = 1 + Below(8);
-    // Extents of the input: the last window ends at the input's end. `top` rows
-    // and `left` columns are padding.
+    // Extents of the input with which the last window ends at the input's end.
+    // The first `top` rows and `left` columns of windows are padding.
     const int64_t h = (e - 1) * stride + (a - 1) * dilation + 1 - top;
     const int64_t w = (f - 1) * stride + (b - 1) * dilation + 1 - left;
     form.Set('L', Open(1 + Below(3)));

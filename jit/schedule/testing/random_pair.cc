@@ -20,7 +20,8 @@ class Choices : public tensor::RandomChoices {
   using RandomChoices::RandomChoices;
 };
 
-// Chooses pairs of an input and an output that share memory.
+// Returns, for each input, the output that shares its memory, chosen at random
+// among those that may; -1 for none.
 std::vector<int> ChooseSameMemory(const tensor::Dispatch& dispatch,
                                   Choices& choices) {
   const int inputs = static_cast<int>(dispatch.input_count());
@@ -41,7 +42,8 @@ std::vector<int> ChooseSameMemory(const tensor::Dispatch& dispatch,
   return same_memory;
 }
 
-// True if the dispatch has functions that nests expand to polynomials.
+// True if the dispatch has functions, such as exp, that nests compute by
+// polynomials.
 bool HasExpanded(const tensor::Dispatch& dispatch) {
   return std::ranges::any_of(
       dispatch.instructions, [](const tensor::Instruction& instruction) {
@@ -70,14 +72,14 @@ std::string RandomPair::Compare(
     actual[i] = expected[i];
   }
   if (KeepsRounding(schedule)) {
-    // Expanded functions have errors of a few ULPs, and cancellation may
-    // enlarge these errors.
+    // Polynomials in place of functions have errors of a few ULPs, which
+    // cancellation may enlarge.
     const double tolerance = HasExpanded(random.dispatch) ? 1e-5 : 0;
     return tensor::FirstDifference(random, expected, actual, tolerance,
                                    tolerance);
   }
-  // The error bound of winograd_matrices.h for sums of up to 1000 products of
-  // values below 10.
+  // The tolerance covers the error bound of winograd_matrices.h for sums of up
+  // to 1000 products of values below 10.
   return tensor::FirstDifference(random, expected, actual, 1e-2, 1e-4);
 }
 

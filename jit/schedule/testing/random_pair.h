@@ -28,14 +28,15 @@ namespace ember::schedule {
 
 struct RandomPair {
   tensor::RandomCase random;
-  // Parameters of the nest: none if the dispatch was specialised.
+  // values of the nest's parameters; none if the dispatch was specialised
   std::vector<int64_t> parameters;
   bool is_specialised = false;
-  Computation computation;  // the computation before any primitive was applied
+  Computation computation;  // the computation to which no primitive has been
+                            // applied
   Schedule schedule;
   RandomScheduleCounts counts;
-  // For each input, the number of the output buffer that shares its memory; -1
-  // if none does.
+  // For each input: the number of the output buffer that shares its memory; -1
+  // if there is none.
   std::vector<int> same_memory;
   std::vector<std::vector<uint8_t>> expected;
   Status expected_status;

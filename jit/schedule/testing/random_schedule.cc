@@ -19,21 +19,23 @@
 namespace ember::schedule {
 namespace {
 
-// True for steps that mark loops, which cannot be split or fused afterwards.
+// True for the steps that mark a loop. A marked loop cannot be split or fused
+// any more.
 template <typename S>
 constexpr bool kIsMark =
     std::is_same_v<S, Unroll> || std::is_same_v<S, Vectorize> ||
     std::is_same_v<S, Parallel> || std::is_same_v<S, Bind> ||
     std::is_same_v<S, Tensorize> || std::is_same_v<S, MultiplyMatrices>;
 
-// Writes steps. Most operands are chosen so that the step may be legal; some
-// are arbitrary.
+// Writes random steps. Most operands are chosen so that the primitive may
+// accept them; some are arbitrary.
 class StepWriter : private tensor::RandomChoices {
  public:
   StepWriter(uint64_t seed, const Schedule& schedule)
       : RandomChoices(seed), schedule_(schedule) {}
 
-  // Writes a random step. Marks come in the second half of the steps.
+  // Returns a random step. Steps that mark loops are returned only if
+  // `with_marks` is true, which is so in the second half of a schedule.
   Step Next(bool with_marks) {
     struct Generator {
       Step (StepWriter::*write)();
@@ -48,17 +50,17 @@ class StepWriter : private tensor::RandomChoices {
     };
     // clang-format on
     const Generator* generator = nullptr;
-    // Looks for convolutions and for products of a softmax first: only few
-    // stages have these forms, and a stage whose loops have changed no longer
-    // does.
+    // The first step tries primitives for convolutions and for products of a
+    // softmax. Few stages have these forms, and stages lose them when their
+    // loops change.
     if (!looked_for_convolution_) {
       looked_for_convolution_ = true;
       if (Convolution() >= 0 && !Chance(4)) return Winograd();
       if (ProductOfSoftmax(KeyCount::kAny) >= 0 && !Chance(4))
         return Chance(2) ? SkipHidden() : OnlineSoftmax();
     }
-    // Products of narrow integers need several steps before they can be
-    // tensorized.
+    // Products of narrow integers, and products of matrices, need several steps
+    // that fit each other, so these are planned together.
     if (!looked_for_dots_) {
       looked_for_dots_ = true;
       if (!Chance(4)) PlanDots();
@@ -89,8 +91,8 @@ class StepWriter : private tensor::RandomChoices {
   int AnyStage() {
     return Below(static_cast<int>(computation().stages.size()));
   }
-  // Returns a random stage. Tries a few times to find one with at least `loops`
-  // loops; otherwise the stage may have fewer.
+  // Returns a random stage. It has at least `loops` loops, unless a few tries
+  // do not find such a stage.
   int AnyStage(size_t loops) {
     int stage = AnyStage();
     for (int i = 0; i < 5 && schedule_.plan(stage).order.size() < loops; ++i)
@@ -98,7 +100,7 @@ class StepWriter : private tensor::RandomChoices {
     return stage;
   }
   StageRef Stage(int stage) const { return {computation().stages[stage].name}; }
-  // Returns a loop that does not exist.
+  // Returns a reference to a loop that does not exist.
   LoopRef NoLoop(int stage) const { return {Stage(stage), "none"}; }
   LoopRef LoopAt(int stage, size_t position) const {
     const StagePlan& plan = schedule_.plan(stage);
@@ -116,7 +118,7 @@ class StepWriter : private tensor::RandomChoices {
     return LoopAt(stage, schedule_.plan(stage).order.size() - 1);
   }
   BufferRef AnyBuffer() { return {Pick(computation().buffers).name}; }
-  // Returns a buffer that the stage reads, if there is one.
+  // Returns a random buffer that the stage reads; null if it reads none.
   const ComputationBuffer* ReadBuffer(int stage) {
     std::vector<const ComputationBuffer*> read;
     for (size_t i = 0; i < computation().buffers.size(); ++i) {
@@ -125,12 +127,13 @@ class StepWriter : private tensor::RandomChoices {
     }
     return read.empty() ? nullptr : Pick(read);
   }
-  // Returns a name that is new in all stages, in most cases.
+  // Returns a name for a new loop or stage. In most cases the name is new;
+  // otherwise it is that of an existing loop.
   std::string NewName() {
     if (Chance(80)) return AnyLoop(AnyStage()).name;
     return "r" + std::to_string(next_name_++);
   }
-  // Returns two loops, which are neighbours in most cases.
+  // Returns two loops of the stage. In most cases they are neighbours.
   std::pair<LoopRef, LoopRef> TwoLoops(int stage) {
     const int count = static_cast<int>(schedule_.plan(stage).order.size());
     if (count < 2 || Chance(10)) return {AnyLoop(stage), AnyLoop(stage)};
@@ -144,9 +147,9 @@ class StepWriter : private tensor::RandomChoices {
                 items[static_cast<size_t>(Below(static_cast<int>(i)))]);
   }
 
-  // --- One function per row of the table, of the name of the row's struct. In
-  // this class these names are the functions, and schedule::Split is the
-  // struct. ---
+  // --- One function per row of the table of primitives, with the name of the
+  // row's struct. In this class, `Split` is the function and schedule::Split is
+  // the struct. ---
 
   Step Split() {
     const int stage = AnyStage(1);
@@ -232,7 +235,7 @@ class StepWriter : private tensor::RandomChoices {
         .copy = NewName()};
   }
 
-  // Returns the buffer's dims in a random order.
+  // Returns the numbers of the buffer's dims in a random order.
   std::vector<size_t> DimsOf(const ComputationBuffer& buffer) {
     std::vector<size_t> dims;
     while (dims.size() < buffer.extents.size()) dims.push_back(dims.size());
@@ -247,8 +250,8 @@ class StepWriter : private tensor::RandomChoices {
     return kTypes[Below(std::size(kTypes))];
   }
 
-  // Returns a stage that is computed in the loop of another one, if there is
-  // one.
+  // Returns the number of a random stage that is attached to a loop of another
+  // one. If a few tries find none, it is the number of any stage.
   int AttachedStage() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && schedule_.plan(stage).attach_stage < 0; ++i)
@@ -271,8 +274,8 @@ class StepWriter : private tensor::RandomChoices {
 
   void Plan(Step step) { planned_.push_back(std::move(step)); }
 
-  // Plans a copy of a buffer that a stage reads, in one of the stage's loops.
-  // The invocations load it together, an iteration ahead.
+  // Plans a double-buffered copy of a buffer that a stage reads: invocations
+  // load it together, one or more iterations ahead.
   void PlanDoubleBuffer() {
     const int stage = AnyStage(1);
     const StagePlan& plan = schedule_.plan(stage);
@@ -316,8 +319,8 @@ class StepWriter : private tensor::RandomChoices {
       how = in_slots;
     }
     Plan(schedule::DoubleBuffer{copy, how});
-    // Sometimes invocations also share the innermost loop of the stage that
-    // reads the copy.
+    // The innermost loop of the stage that reads the copy is sometimes bound to
+    // invocations, too.
     if (Chance(2)) Plan(schedule::Bind{InnermostLoop(stage)});
   }
 
@@ -345,7 +348,8 @@ class StepWriter : private tensor::RandomChoices {
                           .copy = NewName()};
   }
 
-  // Returns a stage that is a sum of products, if there is one.
+  // Returns the number of a random stage that is a sum of products. If a few
+  // tries find none, it is the number of any stage.
   int Product() {
     const auto is_product = [&](int stage) {
       const ComputationStage& computed =
@@ -375,9 +379,9 @@ class StepWriter : private tensor::RandomChoices {
     return schedule::CacheWrite{Stage(AnyStage()), NewName()};
   }
 
-  // Plans dot products for a stage %acc[i, j] = sum(k) i32(%a[i, k]) *
-  // i32(%b[j, k]), if there is one: sums of 2 or 4 products, sometimes in
-  // lanes.
+  // Plans dot loops for a stage %acc[i, j] = sum(k) i32(%a[i, k]) * i32(%b[j,
+  // k]), if there is one. An instruction adds 2 or 4 products; sometimes
+  // results are lanes of vectors.
   void PlanDots() {
     using tensor::Opcode;
     using enum LayoutDim::Part;
@@ -436,8 +440,8 @@ class StepWriter : private tensor::RandomChoices {
     }
   }
 
-  // Names a loop for the subgroups and the innermost three loops, the last of
-  // which combines.
+  // Returns a step that makes matrices of the three innermost loops, the last
+  // of which should be a reduction, and gives subgroups another loop.
   Step MultiplyMatrices() {
     const int stage = Product();
     const size_t count = schedule_.plan(stage).order.size();
@@ -450,7 +454,8 @@ class StepWriter : private tensor::RandomChoices {
                                       .steps = inner(1)};
   }
 
-  // Returns a stage that may be a convolution; -1 if there is none.
+  // Returns the number of a stage whose axes may be those of a convolution; -1
+  // if there is none.
   int Convolution() const {
     const auto& stages = computation().stages;
     for (size_t i = 0; i < stages.size(); ++i) {
@@ -472,8 +477,8 @@ class StepWriter : private tensor::RandomChoices {
                               .products = NewName()};
   }
 
-  // Returns the last stage that is the product of a softmax; -1 if there is
-  // none.
+  // Returns the number of the last stage that is the product of a softmax; -1
+  // if there is none.
   int ProductOfSoftmax(KeyCount keys = KeyCount::kConstant) const {
     for (int i = static_cast<int>(computation().stages.size()); i-- > 0;) {
       if (MatchSoftmaxOfProduct(schedule_, i, keys).ok()) return i;
@@ -491,7 +496,7 @@ class StepWriter : private tensor::RandomChoices {
                                      .total = NewName()};
     }
     const int64_t length = MatchSoftmaxOfProduct(schedule_, product)->length;
-    // In most cases the block's size divides the rows.
+    // In most cases blocks divide the row.
     const bool are_whole = !Chance(3);
     std::vector<int64_t> blocks;
     for (int64_t block = 1; block <= length; ++block) {
@@ -513,7 +518,7 @@ class StepWriter : private tensor::RandomChoices {
 
   Step Inline() { return schedule::Inline{Stage(AnyStage())}; }
 
-  // Cuts a spatial axis at a random place.
+  // Returns a step that cuts a spatial axis at a random point.
   Step Cut() {
     const int stage = AnyStage(1);
     const ComputationStage& cut = computation().stages[stage];
@@ -529,8 +534,9 @@ class StepWriter : private tensor::RandomChoices {
                          .rest = NewName()};
   }
 
-  // Returns a stage with a reduction, if there is one, and one of its
-  // reductions.
+  // Returns the number of a random stage that is a reduction, and one of its
+  // reduction loops. If a few tries find none, it is any stage and a loop that
+  // does not exist.
   std::pair<int, LoopRef> AnyReduction() {
     int stage = AnyStage();
     for (int i = 0; i < 5 && !computation().stages[stage].has_reduction(); ++i)
@@ -545,7 +551,8 @@ class StepWriter : private tensor::RandomChoices {
     return {stage, {Stage(stage), axes[axis].name}};
   }
 
-  // Streams a reduction, with tiles along some of the axes.
+  // Returns a step that divides a reduction into random ranges (stream-K), with
+  // tiles along some spatial axes.
   Step Stream() {
     const auto [stage, reduction] = AnyReduction();
     const ComputationStage& streamed = computation().stages[stage];
@@ -560,7 +567,8 @@ class StepWriter : private tensor::RandomChoices {
     return stream;
   }
 
-  // Divides a reduction into parts, if there is one.
+  // Returns a step that divides a reduction into parts (rfactor), if there is a
+  // reduction.
   Step Rfactor() {
     using enum LoopDigit::Kind;
     const LoopRef reduction = AnyReduction().second;
@@ -596,7 +604,8 @@ std::string ReasonClass(std::string_view message) {
   for (size_t i = 0; i < message.size(); ++i) {
     const char c = message[i];
     result += c;
-    // The apostrophe of "another one's loop" begins no quotation.
+    // An apostrophe inside a word, as in "another one's loop", begins no
+    // quotation.
     if (c == '\'' && i > 0 && message[i - 1] == ' ') {
       i = std::min(message.find('\'', i + 1), message.size() - 1);
       result += ".'";

@@ -23,16 +23,18 @@ namespace ember::schedule {
 struct RandomScheduleCounts {
   int64_t applied = 0;
   int64_t refused = 0;
-  // Number of applied steps. Key: a primitive's name.
+  // number of applied steps, by the name of the primitive
   std::map<std::string, int64_t> applied_by_primitive;
-  // Number of refusals. Key: "primitive: reason", without names and numbers.
+  // Number of refusals, by "primitive: reason", where ReasonClass has replaced
+  // names and numbers in the reason.
   std::map<std::string, int64_t> reasons;
 
   void Add(const RandomScheduleCounts& other);
 };
 
-// Returns the class of a refusal's reason: 'x', %x and numbers become '.', %.
-// and 0.
+// Returns the reason of a refusal without its names and numbers, so that equal
+// reasons can be counted: 'x' becomes '.', %x becomes %., and a number becomes
+// 0.
 std::string ReasonClass(std::string_view message);
 
 // Tries `count` random steps and returns how many were applied. counts may be

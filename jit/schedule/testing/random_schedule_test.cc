@@ -26,10 +26,13 @@ namespace {
 
 struct Totals {
   int64_t equal = 0;
-  // number of nests that are legal except that a proof of bounds is missing
+  // number of nests that compute the dispatch's results, but that the verifier
+  // refuses because a proof of bounds is missing
   int64_t unproved = 0;
-  int64_t not_lowered = 0;  // number of schedules that Lower refused
-  int64_t too_long = 0;     // number of nests that take too long to evaluate
+  int64_t not_lowered = 0;  // number of schedules for which Lower returned an
+                            // error
+  int64_t too_long = 0;     // number of nests that were not evaluated, because
+                            // that takes too long
   int64_t wrong = 0;
   RandomScheduleCounts schedules;
 
@@ -55,8 +58,8 @@ struct Totals {
   }
 };
 
-// Returns the largest number of stores that the block executes; open extents
-// count as 20.
+// Returns how many stores the block executes at most. An extent that is not
+// constant counts as 20.
 double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
   double stores = 0;
   for (const loops::Statement& statement : block) {
@@ -71,8 +74,8 @@ double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
   return stores;
 }
 
-// True if the nest takes too long to evaluate. Loops that were split many times
-// run over many points that guards leave out.
+// True if evaluating the nest takes too long, because loops that were split
+// many times run over many points that guards then leave out.
 bool IsLong(const loops::LoopNest& nest) {
   double stores = 0;
   for (const auto* phases : {&nest.prologue, &nest.phases}) {
@@ -86,7 +89,8 @@ bool IsLong(const loops::LoopNest& nest) {
   return stores > 3e6;
 }
 
-// Checks that the text of each step is parsed as the same step.
+// Checks that each step of the schedule is equal to the step that its text is
+// parsed as.
 std::string CheckTexts(const Schedule& schedule) {
   for (const auto& step : schedule.steps()) {
     const std::string text = ToText(*step);
@@ -163,7 +167,7 @@ TEST(RandomSchedules, ComputeWhatTheDispatchSays) {
     if (wrong.empty()) continue;
     std::printf("wrong: EMBER_SEED=%llu: %s\n",
                 static_cast<unsigned long long>(seed), wrong.c_str());
-    // Only the first failure is described; of the others only the seeds are
+    // The first failure is described. For the others only the seeds are
     // printed.
     if (totals.wrong++ == 0) {
       ADD_FAILURE() << "replay with EMBER_SEED=" << seed << ": " << wrong
@@ -173,16 +177,17 @@ TEST(RandomSchedules, ComputeWhatTheDispatchSays) {
   }
   totals.Print(seeds);
   if (seeds.is_replay) return;
-  // The test's own seeds apply every primitive at least once. Other seeds, as
-  // those of ./dev nightly, may miss a rare one: skip_hidden and online_softmax
-  // need an attention, and apply about once in 500 seeds.
+  // The test's own seeds, which begin at 1, apply each primitive at least once.
+  // Other seeds, like those of ./dev nightly, may miss a rare primitive:
+  // skip_hidden and online_softmax need an attention, and apply about once in
+  // 500 seeds.
   for (const PrimitiveInfo& primitive : Primitives()) {
     if (seeds.begin != 1) break;
     EXPECT_GT(
         totals.schedules.applied_by_primitive[std::string(primitive.name)], 0)
         << primitive.name;
   }
-  // Most pairs were evaluated and compared.
+  // More than 70% of the pairs were evaluated and compared.
   EXPECT_GT(totals.equal * 10,
             static_cast<int64_t>(seeds.end - seeds.begin) * 7);
 }
