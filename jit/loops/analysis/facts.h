@@ -41,8 +41,8 @@
 
 namespace ember::loops {
 
-// The largest extents and buffers of nests that are executed (the contract at
-// the begin of this file). A test may assume smaller ones.
+// Limits of the extents and element counts of inputs and outputs, from the
+// contract at the top of this file. A test may pass smaller ones.
 struct FactLimits {
   // Largest extent of an input or output.
   int64_t extent = tensor::kMaxExtent;
@@ -61,16 +61,17 @@ class Facts {
 
   // Begins a phase. stored: the buffers that tasks of the phase store to.
   void BeginPhase(std::vector<bool> stored);
-  // Begins a loop over invocations. shared: the buffers that several
-  // invocations of the loop access and some of them store to. Holds until
-  // EndInvocations.
+  // Begins a loop over invocations. `shared`: for each buffer, true if several
+  // invocations of the loop access it and some of them store to it. The set
+  // applies until EndInvocations.
   void BeginInvocations(std::vector<bool> shared);
   void EndInvocations() { BeginInvocations({}); }
 
   size_t Mark() const { return facts_.size(); }
   void Rollback(size_t mark);
 
-  // Assumes that the body of a loop over the Axis node runs.
+  // Assumes that the body of a loop is executed, so that the loop's variable
+  // (an Axis node) is less than its extent.
   void AssumeIterates(NodeId variable);
   void AssumeHolds(NodeId condition);
   void AssumeInBounds(NodeId index, NodeId extent);
@@ -79,14 +80,16 @@ class Facts {
   void AssumeRange(NodeId node, tensor::Interval range) {
     NoteRange(node, range, {});
   }
-  // Drops the facts that no longer hold after a store of the task to the
-  // buffer.
+  // Drops the facts about values loaded from the buffer, or from one that may
+  // share its memory. Called after a store of the task to the buffer.
   void Forget(uint32_t buffer);
 
   // Returns the range of an integer node that is not u64; the full range if
   // nothing is known.
   tensor::Interval RangeOf(NodeId node) const;
-  // Returns an i64 node as a sum over the integers, in which nothing wraps.
+  // Returns an i64 node as a linear sum that equals it over the integers,
+  // without wrapping. A node that may wrap is returned as a sum of one term,
+  // itself.
   tensor::LinearSum ExactSum(NodeId node) const;
   // Return bounds of a sum over the integers; nullopt if the bound does not fit
   // 64 bits.
@@ -95,22 +98,23 @@ class Facts {
   // True if the facts contradict each other, so that the current place is never
   // reached.
   bool IsUnreachable() const;
-  // Returns the sums that are known not to be negative.
+  // Returns the linear sums that are known to be >= 0 at the current point.
   std::vector<const tensor::LinearSum*> Inequalities() const;
 
-  // Returns the node as a product if the product is not negative, does not wrap
-  // and has no negative factor; else nullopt.
+  // Returns the factors of a node that is a product of non-negative factors and
+  // does not overflow; nullopt for any other node.
   std::optional<Product> ExactProduct(NodeId node) const;
 
  private:
   struct Fact {
     bool holds = true;
-    // Buffers from which the values in the fact are loaded.
+    // buffers from which the fact's nodes load; a store to one of them ends the
+    // fact
     std::vector<uint32_t> loads;
-    // if set, the fact is that the node is in `range`
+    // If `node` is set, the fact is that its value is in `range`.
     std::optional<NodeId> node;
     tensor::Interval range;
-    // if no node is set, the fact is that the sum is not negative
+    // If `node` is not set, the fact is that this sum is >= 0.
     tensor::LinearSum sum;
     bool is_impossible = false;
   };
@@ -125,8 +129,9 @@ class Facts {
   void NoteInequality(tensor::LinearSum sum,
                       const std::vector<uint32_t>& loads);
   void NoteComparison(const tensor::Node& comparison, bool holds);
-  // Returns the buffers that the nodes load from, or nullopt if one of these
-  // loads may give another value when repeated.
+  // Returns the buffers that the nodes load from. Returns nullopt if another
+  // task or invocation may change one of the loaded elements, so that the load
+  // may give another value when repeated.
   std::optional<std::vector<uint32_t>> StableLoads(
       std::vector<NodeId> nodes) const;
 
@@ -138,11 +143,11 @@ class Facts {
   const FactLimits limits_;
   // for each buffer: true if tasks of this phase store to it
   std::vector<bool> stored_;
-  // For each buffer: true if invocations share it; empty outside of invocation
-  // loops.
+  // For each buffer: true if several invocations of the surrounding loop access
+  // it and some store to it. Empty outside of invocation loops.
   std::vector<bool> shared_by_invocations_;
   std::vector<Fact> facts_;
-  // Extents of each input and output, as products.
+  // The dims of each input and output. Each dim is a product.
   std::vector<std::vector<Product>> shapes_;
   // ranges that RangeOf has computed
   mutable std::unordered_map<NodeId, tensor::Interval> ranges_;
