@@ -107,8 +107,8 @@ bool IsSubnormal(DType type, uint64_t bits) {
 }
 
 const std::vector<uint64_t>& BitPatterns(DType type) {
-  // The patterns are made once, because tests ask for them at each element that
-  // they compare.
+  // The patterns are made once and kept, because tests call this function for
+  // each element that they compare.
   static const auto* const patterns = [] {
     auto* const all = new std::vector<std::vector<uint64_t>>(kDTypeCount);
     for (const DType each : kTypes)

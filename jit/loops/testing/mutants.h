@@ -19,7 +19,7 @@
 
 namespace ember::loops {
 
-// Rows: (name, text).
+// Rows of the table: (name of the kind, its text in messages).
 // clang-format off
 #define EMBER_FOR_EACH_MUTANT_KIND(row) \
   row(WrongIndex, "wrong index")           /* moves an index by one */ \

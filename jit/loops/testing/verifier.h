@@ -16,13 +16,15 @@ namespace ember::loops {
 std::string ErrorOf(const LoopNest& nest);
 std::string ErrorOf(const std::string& text);
 
-// Returns a nest with some buffers and one phase of 4 tasks t with this body.
+// Returns a nest with a few buffers and one phase of 4 tasks `t`, whose body is
+// the given text.
 std::string WithBody(const std::string& body);
 
-// Returns the error without the context at its begin.
+// Returns the error without its context, such as "loops @name: phase 0: ".
 std::string WithoutContext(std::string error,
                            std::string_view context = "loops @t: phase 0: ");
-// Returns the error of WithBody(body), without the context.
+// Returns the verifier's error for WithBody(body), without the context; empty
+// if there is none.
 std::string BodyError(const std::string& body);
 void ExpectNoProof(const std::string& body);
 

@@ -19,8 +19,8 @@ namespace ember::loops {
 
 std::string ToText(const LoopNest& nest);
 
-// Prints one expression, for messages. Large parts that occur more than once
-// are replaced by names such as %t0.
+// Returns the text of one expression, for messages. Large subexpressions that
+// occur more than once are replaced by names such as %t0.
 std::string ToText(const LoopNest& nest, NodeId expression);
 
 // Returns the keyword of a scope, for example "task".

@@ -14,12 +14,13 @@ namespace ember::loops {
 // Checks names, buffers and their extents.
 Status CheckSignature(const LoopNest& nest);
 
-// Checks the number of elements of register buffers. per_invocation: the
-// buffers of which each invocation has its own elements, by the first index.
+// Checks the number of elements of register buffers. `per_invocation`: for each
+// buffer, true if its first index is the number of the invocation, so that each
+// invocation has its own elements.
 Status CheckRegisterCounts(const LoopNest& nest,
                            const std::vector<bool>& per_invocation);
 
-// Checks the types of one node; its operands have been checked before.
+// Checks the types of one node. The caller has checked its operands before.
 Status CheckNode(const LoopNest& nest, NodeId id);
 
 // Checks that there are as many indices as dims, all of type i64.

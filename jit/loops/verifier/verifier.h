@@ -61,8 +61,9 @@
 // that was loaded from, or to an output of the type and rank of such an input
 // (they may share memory). It is not used where other tasks of the phase, or
 // invocations of the loop around, store to the buffer, except for task buffers
-// of which each invocation has its own part, by the first index. So keep an
-// index that is checked once and used often in a register buffer.
+// of which each invocation has its own part, by the first index. So a nest that
+// checks a loaded index once and uses it often should keep it in a register
+// buffer.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_LOOPS_VERIFIER_VERIFIER_H_
