@@ -5,7 +5,8 @@
 
 #include "jit/llvm/library/full_compiler.h"
 
-// The function's name is kNewLlvmCompilerSymbol.
+// The library's only visible symbol. Its name is kNewLlvmCompilerSymbol, which
+// LoadLlvmCompiler looks up.
 extern "C" __attribute__((visibility("default"))) bool EmberNewLlvmCompiler(
     std::unique_ptr<ember::jit::ObjectCompiler>* compiler, std::string* error) {
   auto created = ember::jit::llvm_ir::NewFullCompiler();

@@ -27,7 +27,8 @@ function fail(what) {
   process.exit(1);
 }
 
-// Memory of which parts are given out, each with a guard before and behind it.
+// The memory of the WebAssembly module. place() allocates parts of it, each
+// between two guards: bytes whose changes are noticed by check().
 class Memory {
   memory = new WebAssembly.Memory({ initial: STACK / 65536 });
   #end = STACK;
@@ -61,7 +62,8 @@ class Memory {
 }
 
 function serve() {
-  readNumber();  // the alignment of the code
+  // Reads the alignment of the code, which WebAssembly does not need.
+  readNumber();
   const code = new WebAssembly.Module(read(readNumber()));
   const memory = new Memory();
   const parameters = read(8 * readNumber());
