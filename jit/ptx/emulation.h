@@ -21,12 +21,13 @@ namespace ember::jit::ptx {
 
 struct EmulatedCode {
   std::vector<uint8_t> image;
-  // Resources that must outlive executables of the image.
+  // The memory of the code. It must live as long as executables of the image.
   std::shared_ptr<const void> resources;
 };
 
-// Returns the module as code of this process; changes the module. Returns
-// kInternal if the module contains something that the emulation does not know.
+// Compiles the module's kernels to machine code of this process. Changes the
+// module. Returns kInternal if the module contains an instruction or intrinsic
+// that the emulation does not know.
 StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module);
 
 }  // namespace ember::jit::ptx

@@ -28,7 +28,8 @@ Value* SubgroupCombiner::ShuffleXor(DType type, Value* value, int mask) {
         {b_.getInt32(kAllLanes), word, b_.getInt32(static_cast<uint32_t>(mask)),
          b_.getInt32(kWholeWarp)});
   };
-  // The value as it would be in memory, in words of 32 bits.
+  // shfl.sync moves words of 32 bits, so the value is converted to its bits in
+  // memory first.
   Value* const memory =
       b_.CreateBitCast(ToMemory(b_, type, value), b_.getIntNTy(bits));
   Value* other = nullptr;

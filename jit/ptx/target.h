@@ -20,11 +20,11 @@ struct Target : gpu::DeviceTraits {
   std::string text;  // the target string that this was read from
   // The architecture: ten times the compute capability.
   int architecture = 70;
-  // The newest architecture that LLVM knows and whose code the device runs, and
-  // the version of PTX that has it.
+  // The newest architecture that LLVM knows and whose code runs on the device,
+  // and the PTX version that its kernels need.
   std::string processor = "sm_70";
   std::string version = "+ptx63";
-  // True if the code is for the emulated grid of this process.
+  // True if the code is for the emulated grid of this process instead of a GPU.
   bool is_emulated = false;
 
   static Target Of(std::string_view target);
