@@ -23,7 +23,7 @@ namespace ember::jit::c_like {
 
 class ElementNumber {
  public:
-  // language: must outlive the number.
+  // language: must outlive this object
   explicit ElementNumber(const Language& language) : language_(&language) {}
 
   // Adds coefficient * term. `term` is an expression in the type of sizes that

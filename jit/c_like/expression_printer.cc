@@ -133,7 +133,7 @@ std::string ExpressionPrinter::PrintNode(NodeId id, const Node& node) {
       return Element(node.buffer, node.operands);
     case Opcode::kPad:
       return PrintPad(node);
-    case Opcode::kConstant:  // Emit handles these
+    case Opcode::kConstant:  // Print handles these
     case Opcode::kParameter:
     case Opcode::kAxis:
       break;

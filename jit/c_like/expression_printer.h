@@ -64,7 +64,7 @@ class ExpressionPrinter {
   // --- Blocks of the code, and the variables that are bound in them. ---
 
   void EnterFunction(std::string heading);
-  // Begins a loop over all values of the variable.
+  // Begins a block that is a loop over all values of the variable.
   void EnterLoop(NodeId variable) {
     EnterScope({.heading = language_.loop, .first = {}}, variable);
   }

@@ -27,7 +27,7 @@ enum class Part : uint8_t { kBegin, kEnd };
 
 class SourceBuilder {
  public:
-  // language: must outlive the builder.
+  // language: must outlive the source builder
   explicit SourceBuilder(const Language& language) : language_(language) {}
 
   // Begins a block. `heading`: the text before its brace. The first block is

@@ -30,7 +30,7 @@ using tensor::Opcode;
 // variables and loads are not instructions here.
 struct Instruction {
   Opcode opcode = Opcode::kAdd;
-  DType type = DType::kI64;  // type of the result
+  DType type = DType::kI64;  // element type of the result
   std::vector<NodeId> operands;
   bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)
 };

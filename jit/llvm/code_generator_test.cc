@@ -1,5 +1,5 @@
-// Tests the form of the code that is generated for nests. tests/cases/nests
-// tests the results of that code.
+// Tests the text of the LLVM IR that is generated for nests. tests/cases/nests
+// tests what such code computes.
 #include <string>
 
 #include "gtest/gtest.h"

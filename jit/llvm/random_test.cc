@@ -113,7 +113,7 @@ class SeedTest {
  public:
   SeedTest(const char* name, SeedRange seeds) : name_(name), seeds_(seeds) {}
 
-  // Calls run(seed) for each seed.
+  // Calls run(seed) for each seed of the test.
   void Run(const std::function<void(uint64_t seed)>& run) {
     for (uint64_t seed = seeds_.begin; seed < seeds_.end; ++seed) {
       replay_ = ReplayOf(name_, seed);

@@ -54,12 +54,16 @@ enum class MemoryScope : uint8_t {
   // An input of the dispatch, read only; inputs come in the dispatch's order.
   kInput,
   kOutput,  // an output of the dispatch; outputs come in the dispatch's order
-  // Written by the prologue, once for many calls; read only after that.
+  // A buffer of packed inputs: the prologue writes it once for many calls, and
+  // later phases only read it.
   kPacked,
-  kCall,  // Lives from the first phase of a call to the last; all tasks see it.
-  kTask,  // belongs to one task; unspecified contents at its start
-  // Like kTask, but small, of constant extents, meant for registers; see
-  // LoopKind::kInvocation.
+  // A buffer that lives from the first phase of a call to the last; all tasks
+  // see it.
+  kCall,
+  // A buffer of one task; its contents at the task's start are unspecified.
+  kTask,
+  // A buffer of one task that is small and has constant extents, meant for
+  // registers; see LoopKind::kInvocation.
   kRegister
 };
 
@@ -179,7 +183,8 @@ enum class Combining : uint8_t { kNone, kSum, kProduct, kMinimum, kMaximum };
 // test for each dim, a check has one (jit/legalise/mark_integers.h). The
 // immediate of a Pad node holds two bits for each dim, above its vector width.
 enum class BoundsTest : uint8_t {
-  kBoth,  // two comparisons: the index is not negative, and below the extent
+  // Two comparisons: the index is not negative, and it is below the extent.
+  kBoth,
   // One unsigned comparison with the extent, which a negative index fails
   // because it is a large unsigned number. The extent must not be negative.
   kUnsigned,
@@ -211,7 +216,7 @@ constexpr bool IsVectorWidth(uint64_t width) {
 struct Store {
   uint32_t buffer = 0;
   std::vector<NodeId> indices;
-  NodeId value = 0;  // the value to store, of the buffer's type
+  NodeId value = 0;  // the value to store, of the type of the buffer's elements
   tensor::Update update = tensor::Update::kAssign;
   // An asynchronous store: the element gets its value at any time between this
   // statement and the kAwait that covers it, and no other statement reads or
@@ -236,7 +241,7 @@ enum class SlotStep : uint8_t {
   // The producer waits until the slot is empty and begins to fill it. The
   // copies of boxes up to the ring's next fill go to this slot.
   kFill,
-  kAwait,  // a subgroup waits until the slot is full, and may read it then
+  kAwait,  // a subgroup waits until the slot is full, and may then read it
   // A subgroup has finished reading the slot. The slot is empty when all
   // subgroups have released it.
   kRelease
@@ -288,8 +293,8 @@ struct Statement {
   // earlier stores (jit/gpu/ordering_barriers.h).
   bool orders_stores = false;
 
-  // kFor: an Axis node, with values from 0 up. Its extent may depend on
-  // variables of surrounding loops that are no vector loops.
+  // kFor: the loop's variable, an Axis node, whose values begin at 0. Its
+  // extent may depend on variables of surrounding loops, except vector loops.
   NodeId variable = 0;
 
   // kFor of kSubgroup, in device nests: the loop multiplies matrices, and its
@@ -328,8 +333,9 @@ struct Statement {
   bool of_producer = false;
   std::shared_ptr<const CopiedBox> box;
 
-  // kSlot: a step of a slot. Subgroup loops contain kAwait and kRelease; kFill
-  // is `of_producer`.
+  // kSlot: a step of a ring's slot, for example that a subgroup releases it.
+  // Subgroup loops contain the steps kAwait and kRelease; a kFill is
+  // `of_producer`.
   SlotStep step = SlotStep::kFill;
   SlotUse slot;
 
@@ -341,18 +347,19 @@ struct Statement {
   NodeId subgroup = 0;
   int64_t subgroup_size = 0;
 
-  // kIf: runs the body if the bool holds; in a vector loop, in the lanes where
-  // it holds.
+  // kIf: runs the body if `condition`, a bool, holds; in a vector loop, in the
+  // lanes where it holds.
   //
-  // kFirst: only the first invocation of the task runs the body, which is
-  // outside of loops over invocations, and contains neither these nor barriers,
-  // awaits and checks. Registers to which the body stores have no contents
-  // after it.
+  // kFirst: only the first invocation of the task runs the body. The statement
+  // is outside of loops over invocations, and its body contains no such loop,
+  // barrier, await or check. Registers to which the body stores have no
+  // contents after it.
   //
   //   first { %y[t] = %sum[] }
   NodeId condition = 0;
 
-  Block body;  // the statements inside; only for kFor, kIf and kFirst
+  // The statements inside a kFor, kIf or kFirst; empty for other kinds.
+  Block body;
 
   // kStore: all values and indices, in a vector loop those of all lanes, are
   // computed before the first store. An update of f32 or f64 by + whose value
@@ -392,7 +399,8 @@ inline constexpr int64_t kMaxGroups = 15;
 inline constexpr int64_t kMaxRingSlots = 8;
 
 struct Phase {
-  // the task's number, an Axis node; its extent is the number of tasks
+  // the number of the running task, an Axis node; its extent is the number of
+  // tasks
   NodeId task = 0;
   Block body;
   // Says which invocations run the phase and where each buffer is. Only set in
@@ -407,7 +415,7 @@ struct LoopNest {
   // Names of loop variables. The immediate of an Axis node is the position of
   // its name.
   std::vector<std::string> variables;
-  // the inputs, then the outputs, then other buffers
+  // the buffers of the nest: the inputs, then the outputs, then all others
   std::vector<Buffer> buffers;
   // Further extents that the caller checks like those of inputs and outputs:
   // expressions of constants and parameters that do not overflow and are in

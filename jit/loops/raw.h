@@ -42,7 +42,7 @@
 
 namespace ember::loops {
 
-// The immediate that marks a node as raw.
+// The immediate of a node that marks it as raw.
 inline constexpr uint64_t kRaw = 1;
 
 // True if the table at the top of this file has a row for the instruction with

@@ -33,7 +33,7 @@ enum class StorageKind : uint8_t {
   // for each workgroup.
   kSlices,
   kShared,     // in the memory of the workgroup, which its invocations share
-  kPrivate,    // an array that each invocation has for itself
+  kPrivate,    // in an array that each invocation has for itself
   kRegisters,  // in registers: each invocation has a variable for each element
   // Accumulators of matrix loops: each subgroup has a variable for each matrix.
   kMatrices
@@ -53,8 +53,9 @@ enum class ElementForm : uint8_t {
 // matrix instructions of several subgroups read it
 // (jit/target/shared_panels.h).
 struct Panels {
-  int64_t rows = 0;  // number of rows per matrix of the buffer; 0: no panels
-  int64_t row_bytes = 0;  // number of bytes per row of the buffer
+  // Number of rows of each matrix in the buffer; 0: the buffer has no panels.
+  int64_t rows = 0;
+  int64_t row_bytes = 0;  // number of bytes of a row of such a matrix
 
   bool Any() const { return rows != 0; }
 };
@@ -64,11 +65,11 @@ struct BufferStorage {
   bool is_read = false;
   bool is_written = false;
   // True if an invocation of a workgroup must see what another invocation
-  // stored to this memory. Only for memory and slices.
+  // stored to this memory. Only set for the kinds kMemory and kSlices.
   bool is_coherent = false;
   // True if barriers must order the accesses to the buffer. Every coherent
-  // buffer is ordered. Only for memory and slices: barriers order all accesses
-  // to the workgroup's memory.
+  // buffer is ordered. Only set for the kinds kMemory and kSlices, because
+  // barriers order all accesses to the workgroup's memory.
   bool is_ordered = false;
   // True for registers and matrices whose first index is the number of the
   // invocation or subgroup. Each invocation holds only its own elements, so
@@ -77,7 +78,7 @@ struct BufferStorage {
   // True for i32 accumulators of matrix products whose factors are u8.
   bool is_unsigned = false;
   ElementForm form = ElementForm::kRegisters;
-  Panels panels;  // only for shared buffers with an offset
+  Panels panels;  // the panels of a shared buffer that has an `offset`
   // The byte of the workgroup's memory at which a shared buffer begins. Buffers
   // that are never in use at the same time may overlap. Empty on devices on
   // which that memory consists of variables without addresses.
@@ -120,7 +121,7 @@ struct Workgroup {
   // True if the workgroup has one more subgroup, which only copies
   // (jit/gpu/warp_roles.h).
   bool has_producer = false;
-  int64_t shared_bytes = 0;  // bytes of the workgroup's memory
+  int64_t shared_bytes = 0;  // number of bytes of the workgroup's memory
   // The offset in the workgroup's memory of the barriers of ring slots, which
   // have kSlotBarrierBytes each; 0: there are none.
   int64_t slot_barriers = 0;
@@ -131,7 +132,8 @@ struct Workgroup {
   // If not 0, the largest number of iterations of an invocation's loops that
   // the device allows. Set if some call may exceed it.
   int64_t iterations = 0;
-  std::vector<BufferStorage> storage;  // an entry per buffer of the nest
+  // The storage of each buffer, by the buffer's number in the nest.
+  std::vector<BufferStorage> storage;
   // The rings of the phase. `slot_barriers` is the begin of an array with two
   // barriers for each slot of each ring: for each ring, first the barriers that
   // signal that slots 0, 1 and so on are full, then those that signal that they

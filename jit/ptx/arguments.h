@@ -104,7 +104,7 @@ class PtxArguments final : public llvm_ir::KernelArguments {
   }
   // Returns the address of the tensor map for a box that is copied.
   llvm::Value* Box(const loops::CopiedBox& copy);
-  // Sets the number of the workgroup, an i64.
+  // Sets the number of the workgroup that the emitted code runs as, an i64.
   void set_workgroup(llvm::Value* number) { number_ = number; }
 
  private:
@@ -112,7 +112,7 @@ class PtxArguments final : public llvm_ir::KernelArguments {
   const Layout& layout_;
   llvm::Function& function_;
   llvm::GlobalVariable* const shared_;
-  llvm::Value* number_ = nullptr;  // number of the workgroup
+  llvm::Value* number_ = nullptr;  // number of the running workgroup, an i64
 };
 
 }  // namespace ember::jit::ptx

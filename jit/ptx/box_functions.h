@@ -59,7 +59,7 @@ struct BoxCall {
     kSynchronize           // operands: barrier, threads
   };
   Kind kind = Kind::kNone;
-  unsigned rank = 0;  // kCopyBox: number of coordinates
+  unsigned rank = 0;  // kCopyBox: number of coordinates, one per dim of the box
 };
 
 // Returns which function of this file the instruction calls, and the properties

@@ -102,7 +102,9 @@ struct DeviceCall {
     kNone,
     kLoadMatrices,
     kCopyAsync,
-    kMultiply,  // operands: registers of a, registers of b, sums
+    // kMultiply: the operands are the registers of a, the registers of b, and
+    // the sums.
+    kMultiply,
     // The operands are, in order: b's descriptor without its address; a's
     // descriptor if a is in shared memory; registers of a, or a's address; b's
     // address; the sums.

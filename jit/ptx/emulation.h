@@ -6,7 +6,7 @@
 //   EMBER_ASSIGN_OR_RETURN(EmulatedCode code, EmulateOnHost(module));
 //   // {.format = "emulated-grid", .code = code.image}
 //
-// Not thread-safe: a module is one thread's.
+// Not thread-safe: only one thread at a time may use an LLVM module.
 #ifndef EMBER_JIT_PTX_EMULATION_H_
 #define EMBER_JIT_PTX_EMULATION_H_
 

@@ -56,7 +56,7 @@ std::vector<float> Exponentials(std::vector<float> x, CodeTexts& texts) {
 TEST(ExponentialTest, IsAsExactAsItSays) {
   std::mt19937_64 random(TestSeeds(1, 0).begin);
   std::vector<float> x = Points<float>(random, 40);
-  // The range of x in which the exponential is neither zero nor infinite.
+  // Random x in the range in which exp(x) as f32 is neither zero nor infinite.
   std::uniform_real_distribution<float> of_results(-104.0f, 89.0f);
   for (int i = 0; i < 20000; ++i) x.push_back(of_results(random));
   CodeTexts texts;
@@ -90,7 +90,8 @@ TEST(ExponentialTest, Limits) {
   EXPECT_EQ(y[6], kInfinity);
   EXPECT_EQ(y[7], kInfinity);
   EXPECT_EQ(y[8], 0.0f);
-  // The results for these x are subnormal numbers.
+  // For these x, exp(x) is a subnormal number, which must not be flushed to
+  // zero.
   EXPECT_EQ(y[9], std::exp(-103.0f));
   EXPECT_EQ(std::fpclassify(y[10]), FP_SUBNORMAL);
 }

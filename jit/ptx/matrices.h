@@ -141,8 +141,9 @@ class Matrices {
   // of the thread in its warp.
   llvm::Value* warp_ = nullptr;
   llvm::Value* lane_ = nullptr;
-  llvm::Value* group_ = nullptr;   // number of the lane divided by 4
-  llvm::Value* thread_ = nullptr;  // number of the lane modulo 4
+  // Number of the thread in its warp, divided by 4.
+  llvm::Value* group_ = nullptr;
+  llvm::Value* thread_ = nullptr;  // number of the thread in its warp, modulo 4
   // The variables of each accumulator. Key: the buffer's number, and the number
   // of the matrix in the buffer.
   std::map<std::pair<uint32_t, uint64_t>, Registers> accumulators_;

@@ -142,7 +142,7 @@ class PhaseEmitter final : public BlockEmitter {
   Matrices matrices_;
   // Variable of the surrounding subgroup loop (a value is a warp).
   NodeId subgroup_ = 0;
-  Value* invocation_ = nullptr;  // number of the invocation, an i64
+  Value* invocation_ = nullptr;  // number of the thread's invocation, an i64
   Value* is_first_ = nullptr;
   int64_t barriers_ = 0;
   // ring_barriers_: the barriers of ring slots, in phases with rings.

@@ -14,7 +14,8 @@ using llvm::Value;
 namespace {
 
 constexpr int kWarp = 32;
-// Operands of shfl.sync: all lanes take part, and the warp is one segment.
+// Operands of shfl.sync, which exchanges values between the lanes of a warp:
+// all 32 lanes take part, and the warp is not divided into segments.
 constexpr uint32_t kAllLanes = 0xffffffff;
 constexpr uint32_t kWholeWarp = 0x1f;
 

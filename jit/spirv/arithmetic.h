@@ -36,7 +36,8 @@ class Arithmetic {
   Arithmetic(CodeBuilder& code, const Target& target, Status& error)
       : c_(code), convert_(code), target_(target), error_(error) {}
 
-  // Emits a row of the groups kUnary, kClassify, kBinary or kCompare.
+  // Emits an instruction of the groups kUnary, kClassify, kBinary or kCompare
+  // of the instruction table.
   Value Emit(const Operation& op);
   // Emits the instruction of a node of a pool, given the values of its
   // operands. The node is no leaf, load or pad.

@@ -127,7 +127,8 @@ class CodeBuilder {
   Value BitXor(Value a, Value b);
   // Shifts of integers. `b` must be less than the number of bits.
   Value ShiftLeft(Value a, Value b);
-  Value ShiftRight(Value a, Value b);  // fills the upper bits with zeros
+  // ShiftRight fills the upper bits with zeros.
+  Value ShiftRight(Value a, Value b);
   Value Equal(Value a, Value b);
   // Less and LessEqual compare integers. A 64-bit integer (long) that was
   // sign-extended from a 32-bit integer (word) is compared as a word, which is

@@ -52,8 +52,8 @@ class Memory {
     uint32_t lane = 0;
   };
   Value LoadFrom(uint32_t buffer, const VectorElement& element);
-  // Loads the vector's element if the condition holds; otherwise the result is
-  // undefined.
+  // Loads an element of a vector if the condition holds. Otherwise loads from
+  // vector number 0, which is in bounds; the result is then meaningless.
   Value LoadFromIf(Value condition, uint32_t buffer,
                    const VectorElement& element);
   // Loads four one-byte elements as a word: word number `lane` of vector number
@@ -120,7 +120,7 @@ class Memory {
   // words that hold several elements each.
   struct VectorForm {
     Scalar component = Scalar::kI32;
-    uint32_t count = 1;          // number of components of the vector
+    uint32_t count = 1;          // number of components of a vector
     uint32_t per_component = 1;  // number of elements in each component
   };
 

@@ -47,7 +47,7 @@ class MemoryModel {
   // sees_device_memory: it also makes stores to device memory visible.
   uint32_t BarrierSemantics(bool orders_device_memory,
                             bool sees_device_memory) const;
-  // Returns the scope of atomic operations on device memory.
+  // Returns the SPIR-V scope for atomic operations on device memory.
   spv::Scope AtomicScope() const;
 
  private:

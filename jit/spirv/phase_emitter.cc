@@ -130,7 +130,7 @@ class PhaseEmitter {
   StoreEmitter stores_;
   const int64_t subgroup_size_;
   bool has_subgroups_ = false;
-  NodeId subgroup_ = 0;  // variable of the surrounding subgroup loop
+  NodeId subgroup_ = 0;  // the variable of the surrounding subgroup loop
 };
 
 StatusOr<gpu::PhaseCode> PhaseEmitter::Run(std::string name,

@@ -41,7 +41,7 @@ class StoreEmitter {
   // value if it is added by a fused multiply-add.
   struct Pending {
     const loops::Store* store = nullptr;
-    Value element;  // number of the element; unused if in_vector is set
+    Value element;  // number of the stored element; unused if in_vector is set
     std::optional<Memory::VectorElement> in_vector;
     Value value;
     std::optional<Value> factor;

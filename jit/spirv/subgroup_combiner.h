@@ -1,5 +1,5 @@
-// Combines a value of each invocation of a subgroup into one
-// (loops::Combining).
+// Emits code that combines the values of a subgroup's invocations, for example
+// into their sum (loops::Combining).
 //
 //   SubgroupCombiner combiner(code, arithmetic);
 //   const Value sum = combiner.Combine(DType::kF32, Update::kAdd, value);

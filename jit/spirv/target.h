@@ -1,5 +1,5 @@
-// The features of a device that SPIR-V code may use, read from its target
-// string, which hal/vulkan/features.h defines.
+// Describes the features of a device that SPIR-V code may use. They are read
+// from the device's target string, which hal/vulkan/features.h defines.
 //
 //   Target target = Target::Of("vulkan1.3+int64+storage8+rte32+shared32768");
 //   target.i64;            // true

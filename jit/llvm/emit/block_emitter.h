@@ -22,7 +22,8 @@ namespace ember::jit::llvm_ir {
 
 class BlockEmitter {
  public:
-  // Emits code of one phase. All operands must outlive the emitter.
+  // Makes an emitter for the code of one phase. All operands must outlive the
+  // emitter.
   BlockEmitter(const loops::LoopNest& nest, bool is_prologue,
                KernelArguments& arguments, TargetTraits target,
                llvm::Function& function);
@@ -88,7 +89,8 @@ class BlockEmitter {
   // The result of a check, and its operands for the error message. In a vector
   // loop the operands are those of the first lane that fails.
   struct Checked {
-    llvm::Value* inside = nullptr;  // an i1: true if the check holds
+    // An i1 that is true if the index is in bounds.
+    llvm::Value* inside = nullptr;
     llvm::Value* index = nullptr;
     llvm::Value* extent = nullptr;
   };

@@ -70,13 +70,14 @@ class DotProducts {
   // all lanes.
   bool IsUniform(const loops::DotFactor& factor) const;
   llvm::Value* FourBytes(const Operands& operands);
-  // These functions return the sum plus the products, for dot loops of four and
-  // of two products.
+  // FourProducts, TwoProducts and BFloatProducts return `sum` plus the products
+  // of a dot loop: of four pairs of bytes, of two pairs of 16-bit integers, and
+  // of two pairs of bf16.
   llvm::Value* FourProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* TwoProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* BFloatProducts(const Operands& operands, llvm::Value* sum);
-  // These functions load `count` elements of the type for each lane; the
-  // elements of a are the same in all lanes.
+  // LoadA and LoadB load `count` elements of a factor for each lane; the
+  // elements of factor a are the same in all lanes.
   llvm::Value* LoadA(const Operands& operands, llvm::Type* element, int count);
   llvm::Value* LoadB(const Address& b, llvm::Type* element, int count);
   // Returns a vector with an i32 per lane, each of which consists of the byte 4

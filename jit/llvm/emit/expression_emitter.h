@@ -27,7 +27,7 @@ namespace ember::jit::llvm_ir {
 class ExpressionEmitter {
  public:
   // Makes an emitter for the code of one phase. The operands are those of
-  // MemoryAccess.
+  // MemoryAccess's constructor.
   ExpressionEmitter(const loops::LoopNest& nest, bool is_prologue,
                     KernelArguments& arguments, llvm::Function& function,
                     TargetTraits target, Builder& builder, FirstError& error);

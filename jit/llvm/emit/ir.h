@@ -19,7 +19,7 @@ namespace ember::jit::llvm_ir {
 // that unrolled code is small from the start.
 using Builder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
 
-// Properties of the machine that the code generator depends on.
+// The properties of the target machine on which the emitted code depends.
 struct TargetTraits {
   bool has_fma = false;
   // True if the machine has instructions that convert between f16 and f32.
@@ -44,14 +44,16 @@ struct TargetTraits {
   // True if the machine has mask registers: a masked access then takes no
   // longer than a whole one.
   bool has_masks = false;
-  // Bits of the widest vectors with instructions for sums of 4 products of
-  // bytes, of 2 products of 16-bit integers, and of 2 products of bf16; 0:
-  // none.
+  // Numbers of bits of the widest vectors for which the machine has dot product
+  // instructions: dot_product_bits: sums of 4 products of bytes;
+  // pair_product_bits: of 2 products of 16-bit integers; bfloat_product_bits:
+  // of 2 products of bf16. 0: no such instruction.
   int dot_product_bits = 0;
   int pair_product_bits = 0;
   int bfloat_product_bits = 0;
-  // Bits of the widest vectors with instructions for 4 products of unsigned
-  // bytes by small ones (jit/loops/analysis/dot_product.h); 0: none.
+  // Number of bits of the widest vectors for which the machine has an
+  // instruction that sums 4 products of unsigned bytes by small signed bytes
+  // (jit/loops/analysis/dot_product.h); 0: no such instruction.
   int small_product_bits = 0;
   // is_neon: the signs of the factors in dot products of bytes. False: unsigned
   // by signed (x86). True: equal signs (NEON). has_neon_mixed_products: NEON

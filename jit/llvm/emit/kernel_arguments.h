@@ -45,7 +45,7 @@ class KernelArguments {
     // Number of lanes of the access, which begins at this address.
     int64_t lanes = 1;
   };
-  // True if the buffer's elements are in row-major order.
+  // True if the elements of the buffer lie in row-major order in memory.
   virtual bool IsRowMajor(uint32_t /*buffer*/) const { return true; }
   // Returns the address of an element in a buffer for which IsRowMajor is
   // false.

@@ -9,7 +9,8 @@ using tensor::Opcode;
 
 namespace {
 
-// These functions multiply and add constants modulo 2^64.
+// WrappingMultiply and WrappingAdd compute with constants modulo 2^64, as the
+// emitted i64 code does.
 int64_t WrappingMultiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) *
                               static_cast<uint64_t>(b));

@@ -393,7 +393,8 @@ Value* MemoryAccess::LoadRuns(const Address& address, llvm::Type* type) {
   if (address.offsets == nullptr || target_.is_gpu) return nullptr;
   const std::optional<Lanes> offsets = ConstantLanes(address.offsets);
   if (!offsets) return nullptr;
-  // number of elements of each run; key: its first offset
+  // The runs. Key: offset of the run's first element; value: its number of
+  // elements.
   std::map<int64_t, int64_t> runs;
   for (int64_t offset : std::set<int64_t>(offsets->begin(), offsets->end())) {
     if (!runs.empty() && runs.rbegin()->first + runs.rbegin()->second == offset)

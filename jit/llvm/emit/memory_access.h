@@ -27,11 +27,11 @@ namespace ember::jit::llvm_ir {
 // from `pointer`.
 struct Address {
   enum class Kind : uint8_t {
-    kUniform,     // all lanes access one element
-    kContiguous,  // lane i accesses element i
-    kReversed,    // lane i accesses element -i
-    kStrided,     // lane i accesses element stride * i
-    kIrregular    // lane i accesses element offsets[i]
+    kUniform,     // all lanes access the element at `pointer`
+    kContiguous,  // lane i accesses the element at pointer + i
+    kReversed,    // lane i accesses the element at pointer - i
+    kStrided,     // lane i accesses the one at pointer + i * stride
+    kIrregular    // lane i accesses the one at pointer + offsets[i]
   };
   Kind kind = Kind::kUniform;
   uint32_t buffer = 0;

@@ -66,10 +66,11 @@ class Scopes {
   bool DependsOn(NodeId id, NodeId variable) {
     return depths_.DependsOn(id, variable);
   }
-  // True if the node differs from lane to lane.
+  // True if the node's value differs between lanes of the surrounding vector
+  // loop.
   bool VariesByLane(NodeId id) { return lanes_ != 0 && DependsOn(id, lane_); }
-  // Returns the depth of the scope in which the value is computed; kHere if it
-  // has loads.
+  // Returns the depth of the scope in which the node's value is to be computed;
+  // kHere if the node has loads.
   int DepthOf(NodeId id) { return depths_.DepthOf(id); }
 
   // Known returns the value of a node without loads if it was computed before

@@ -1,4 +1,5 @@
-// The entry of libember_llvm.so; see llvm_library.h.
+// Defines the entry point of libember_llvm.so, the library that llvm_library.h
+// loads when a program first needs LLVM.
 #include <memory>
 #include <string>
 #include <utility>

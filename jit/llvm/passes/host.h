@@ -16,7 +16,7 @@ namespace ember::jit::llvm_ir {
 struct Host {
   std::string triple;
   std::string cpu;
-  // features to add to or remove from those of the CPU:
+  // the CPU's features that are switched on or off:
   // "+amx-tile,-avx512vp2intersect"
   std::string features;
   bool has_512_bits = false;

@@ -1,7 +1,9 @@
-// Runs kernels for WebAssembly for jit/llvm/testing/foreign.cc, in node. foreign_server.cc describes the protocol.
+// Runs kernels for WebAssembly in node. Tests start this server by
+// jit/llvm/testing/foreign.cc. foreign_server.cc describes the protocol.
 //
-// Each buffer lies between two guards. A kernel that changes a guard ends the server, as an access to a page that is not
-// mapped ends that of the other processors.
+// Each buffer lies between two guards, which are bytes of a known value. If a
+// kernel changes a guard, the server ends. (The server for other processors
+// ends at such an access, because the page is not mapped.)
 import { readSync, writeSync } from 'node:fs';
 
 const PAGE = 4096;

@@ -30,8 +30,9 @@ std::vector<bool> StoredIn(const LoopNest& nest, const Block& block);
 std::vector<bool> SharedIn(const LoopNest& nest, NodeId variable,
                            const Block& body);
 
-// Returns the register buffers that some access in an invocation loop indexes
-// with that loop's variable first.
+// Returns, for each buffer, true if it is a register buffer and some access in
+// an invocation loop has that loop's variable as its first index, so that each
+// invocation has elements of its own.
 std::vector<bool> BuffersOfInvocations(const LoopNest& nest);
 
 }  // namespace ember::loops

@@ -45,7 +45,7 @@ std::optional<DotFactor> DotFactorOf(const tensor::ExpressionPool& pool,
                                      NodeId widened,
                                      std::optional<NodeId> variable = {});
 
-// Returns all accesses of the factor.
+// Returns all loads and pads that a dot loop's factor reads.
 std::vector<NodeId> LoadsOf(const DotFactor& factor);
 
 // Returns the leaves of the factor's expression tree other than its loads. The

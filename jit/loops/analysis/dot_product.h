@@ -31,7 +31,7 @@ inline constexpr int64_t kSmallByte = 64;
 
 struct DotProduct {
   int64_t count = 4;
-  const Store* store = nullptr;  // the store in the statement's body
+  const Store* store = nullptr;  // the only store of the dot loop's body
   // The two factors of the product; their loads may be the same node.
   DotFactor a, b;
 

@@ -252,7 +252,8 @@ class Finder {
   const LoopNest& nest_;
   const ExpressionPool& pool_;
   const NodeId subgroup_;
-  std::vector<NodeId> variables_;  // the loops' variables, outermost first
+  // Variables of the matrix loops, outermost first.
+  std::vector<NodeId> variables_;
   MatrixOperation result_;
 };
 

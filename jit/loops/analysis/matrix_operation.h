@@ -90,9 +90,10 @@ struct MatrixOperation {
   NodeId m = 0;
   NodeId n = 0;
   NodeId k = 0;
-  const Store* store = nullptr;  // the store in the innermost loop
-  // The accumulator's buffer, and its indices: s, then the indices that are the
-  // same for the whole matrix, then m and n.
+  const Store* store = nullptr;  // the store in the innermost matrix loop
+  // The register buffer that holds the matrix (the accumulator), and its
+  // indices: the subgroup's variable s, then indices that are the same for the
+  // whole matrix, then m and n.
   uint32_t accumulator = 0;
   std::span<const NodeId> accumulator_indices;
   // kFill: the constant that is stored to each element; it has the
@@ -131,11 +132,12 @@ struct MatrixType {
 std::optional<MatrixType> ParseMatrixType(std::string_view text);
 std::string ToText(const MatrixType& type);
 
-// Returns the sizes and types of a product.
+// Returns the sizes and element types of a matrix product. `product` is of kind
+// kProduct.
 MatrixType TypeOf(const LoopNest& nest, const MatrixOperation& product);
 
-// True if there are matrix products with factors of types a and b and with this
-// type of sum.
+// True if matrix loops may multiply factors of types a and b and add the
+// products to a sum of this type.
 bool IsMatrixProductType(DType a, DType b, DType sum);
 
 }  // namespace ember::loops

@@ -313,7 +313,7 @@ TEST(MatrixVerifierTest, Accesses) {
             "found both");
 }
 
-// --- Results of the evaluator. ---
+// --- Results of matrix loops in the evaluator. ---
 
 // Two subgroups multiply matrices of 32 x 32 in steps of 16 x 16 x 8. The
 // evaluator's result must equal a plain sum, in both orders of invocations.

@@ -37,7 +37,8 @@ class ScopeDepths {
 
   // Enters the function's entry, which is the first scope.
   void EnterEntry() { scopes_.push_back({}); }
-  // Enters the body of a loop, which gives the variable a value.
+  // Enters the body of a loop. `variable`: the loop's variable, which is known
+  // only within this scope.
   void EnterLoop(NodeId variable);
   // Enters code in which the variable is bound to a value that is already known
   // in the scope of depth `outermost`.
@@ -51,7 +52,8 @@ class ScopeDepths {
   bool DependsOn(NodeId id, NodeId variable);
   // Returns the depth of the innermost scope that binds a variable of the node.
   int HomeOf(NodeId id);
-  // Returns the depth at which the value is computed; kNoDepth if it has loads.
+  // Returns the depth of the scope in which the node's value is to be computed;
+  // kNoDepth if the node has loads.
   int DepthOf(NodeId id);
 
  private:

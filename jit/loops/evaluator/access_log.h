@@ -20,7 +20,8 @@ namespace ember::loops {
 
 class AccessLog {
  public:
-  // Starts another phase or loop: earlier accesses no longer count.
+  // Begins another phase or loop: earlier accesses are no longer compared with
+  // later ones.
   void Begin() { ++round_; }
 
   // Notes an access. Returns another agent that has accessed the same element,

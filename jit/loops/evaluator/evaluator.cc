@@ -219,7 +219,7 @@ class Evaluator {
     return lane[nest_.pool[variable].immediate];
   }
 
-  // Computes the value of the node in each lane.
+  // Computes the node's value in each lane; `values` receives the results.
   Status Evaluate(NodeId root, const Lanes& lanes, Values& values) {
     const Program& program = ProgramOf(root);
     values.clear();

@@ -59,8 +59,9 @@ TEST(EvaluatorTest, WhoseErrorItIs) {
   EXPECT_EQ(code("%y[1] = 0"), StatusCode::kInternal);
 }
 
-// If several lanes store to one element, the last store wins. If lanes run
-// backwards, that is the store of the first lane.
+// If several lanes store to one element, the last store in time wins. With
+// EvaluateOptions::backwards, lanes run from last to first, so the first lane's
+// store wins.
 TEST(EvaluatorTest, Backwards) {
   const LoopNest nest = ParseOrDie(
       R"(loops @t(%y: output i64[2]) {
@@ -130,8 +131,8 @@ TEST(EvaluatorTest, RacesAreErrorsIfWanted) {
 
 // --- Device nests. ---
 
-// Returns the error of a device nest with the statements, and "" if there is
-// none.
+// Returns the error of evaluating a device nest with the statements in `body`;
+// "" if there is none.
 std::string DeviceError(const std::string& body,
                         const EvaluateOptions& options = {}) {
   std::vector<int64_t> x(8), y(8);

@@ -61,8 +61,9 @@ class LateStores {
   const LoopNest& nest_;
   const std::vector<void*>& memory_;
   RaceFinder& races_;
-  // The task's asynchronous stores: `begun_` holds those that no await has put
-  // into a group yet, `on_their_way_` the groups that are not stored yet.
+  // Asynchronous stores of the running task: `begun_` holds those that no await
+  // has put into a group yet; `on_their_way_` holds the groups whose stores are
+  // not performed yet.
   std::vector<LateStore> begun_;
   std::deque<std::vector<LateStore>> on_their_way_;
   std::vector<LateStore> combined_;

@@ -28,7 +28,8 @@ class MarkChecker {
   MarkChecker(const LoopNest& nest, const EvaluateOptions& options)
       : nest_(nest), options_(options) {}
 
-  // True if values of the node must fit i32.
+  // True if emitted code computes the i64 node in 32 bits (it is not marked as
+  // wide), so that its values must fit i32.
   bool IsShort(NodeId id) const;
   // Checks that the value of a node for which IsShort holds fits i32.
   Status CheckShort(const tensor::Node& node, uint64_t value) const;
@@ -48,7 +49,8 @@ class MarkChecker {
   // `elements` elements. lane: the values of variables, by number.
   Status CheckLoad(const tensor::Node& load, int64_t position, int64_t elements,
                    std::span<const int64_t> lane);
-  // Checks a store to these positions, one for each lane.
+  // Checks the vector mark of a store. positions: the number of the element
+  // that each lane stores to.
   Status CheckStore(const Store& store,
                     std::span<const int64_t> positions) const;
   // True if the check's bounds test does not notice the index, which is out of
@@ -58,7 +60,8 @@ class MarkChecker {
  private:
   const LoopNest& nest_;
   const EvaluateOptions options_;
-  // variables of the surrounding loops that are written out
+  // variables of the surrounding loops whose bodies emitted code writes out,
+  // such as unrolled loops
   std::vector<NodeId> written_out_;
   bool is_masked_ = false;
   // The position within its vector of each marked load that was checked; the

@@ -29,8 +29,8 @@ namespace ember::loops {
 
 class RaceFinder {
  public:
-  // refuses_races: also finds races between tasks, and between invocations of a
-  // loop of a nest without barriers.
+  // refuses_races: true to also find races between tasks, and, in nests without
+  // barriers, races between invocations of a loop.
   RaceFinder(const LoopNest& nest, bool refuses_races)
       : nest_(nest), refuses_races_(refuses_races) {}
 

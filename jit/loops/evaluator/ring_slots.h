@@ -32,7 +32,7 @@ class RingSlots {
 
   // True if the buffer belongs to a ring of the phase.
   bool Has(uint32_t buffer) const { return ring_of_.contains(buffer); }
-  // True if the buffer belongs to this ring.
+  // True if the buffer belongs to the ring of this number.
   bool IsOf(uint32_t buffer, uint32_t ring) const {
     const auto known = ring_of_.find(buffer);
     return known != ring_of_.end() && known->second == ring;

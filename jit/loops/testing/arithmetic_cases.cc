@@ -90,7 +90,7 @@ std::vector<uint64_t> MakeBitPatterns(DType type) {
   }
   patterns.push_back(tensor::DoubleToBits(std::nan(""), type));
   const uint64_t one = 1;
-  patterns.push_back(one);  // the bits of the smallest subnormal number
+  patterns.push_back(one);  // the smallest positive subnormal number
   patterns.push_back(one | one << (bits - 1));
   return patterns;
 }

@@ -54,8 +54,9 @@ bool IsForOthers(tensor::Opcode opcode, DType type);
 std::vector<ArithmeticCase> CastCases();
 std::vector<ArithmeticCase> BitcastCases();
 std::vector<ArithmeticCase> SelectCases();
-// These functions return cases with a constant operand, which back ends may
-// compile in another way than an operand in a register.
+// ConstantDivisionCases and ConstantExtremeCases return cases with a constant
+// operand, which back ends may compile in another way than an operand in a
+// register.
 std::vector<ArithmeticCase> ConstantDivisionCases();
 std::vector<ArithmeticCase> ConstantExtremeCases();
 

@@ -1,5 +1,6 @@
-// Random expressions for a nest that is being generated, and the guards that
-// their loads need. Internal to jit/loops/testing/random_nest.h.
+// Makes random expressions for a nest that is being generated, and the
+// conditions (guards) that keep their loads in bounds. Internal to
+// jit/loops/testing/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_TESTING_RANDOM_EXPRESSIONS_H_
 #define EMBER_JIT_LOOPS_TESTING_RANDOM_EXPRESSIONS_H_
 

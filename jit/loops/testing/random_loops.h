@@ -1,4 +1,4 @@
-// Random loops for a nest that is being generated. Internal to
+// Makes random loops for a nest that is being generated. Internal to
 // jit/loops/testing/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_TESTING_RANDOM_LOOPS_H_
 #define EMBER_JIT_LOOPS_TESTING_RANDOM_LOOPS_H_
@@ -14,8 +14,8 @@ namespace ember::loops {
 // An index of a buffer for which loops are made: they run over its extent.
 struct RandomDim {
   RandomExtent extent;
-  bool in_register = false;  // true for an index of a register buffer
-  bool is_last = false;      // true for the last index of its buffer
+  bool in_register = false;  // true if the dim belongs to a register buffer
+  bool is_last = false;      // true if the dim is the last one of its buffer
   // True if the dim gets an invocation loop: the loop over the dim, or one of
   // the loops into which that loop is split.
   bool in_invocations = false;

@@ -1,5 +1,5 @@
-// Random products of small matrices for a nest that is being generated:
-// subgroup loops with matrix loops. Internal to
+// Makes random products of small matrices for a nest that is being generated,
+// as subgroup loops with matrix loops in them. Internal to
 // jit/loops/testing/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_TESTING_RANDOM_MATRICES_H_
 #define EMBER_JIT_LOOPS_TESTING_RANDOM_MATRICES_H_

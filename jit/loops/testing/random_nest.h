@@ -1,5 +1,6 @@
-// Generates random legal loop nests with parameters and inputs. For tests of
-// the text form, of the verifier, and of back ends against the evaluator.
+// Generates random legal loop nests with parameters and inputs. They are used
+// to test the text form and the verifier, and to compare back ends with the
+// evaluator.
 //
 //   RandomNest random = MakeRandomNest(seed, {});
 //   auto expected = random.MakeBuffers(), actual = random.MakeBuffers();

@@ -1,5 +1,5 @@
-// Helpers for tests of the verifier: errors of nests, and of bodies in a nest
-// with some buffers.
+// Helps tests of the verifier: returns its error for a nest, or for the body of
+// a phase in a nest with a few buffers.
 //
 //   EXPECT_EQ(BodyError("%s[t + 16] = 0"), "store to %s: index 0: ...");
 #ifndef EMBER_JIT_LOOPS_TESTING_VERIFIER_H_

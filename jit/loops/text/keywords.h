@@ -1,4 +1,5 @@
-// Keywords that the printer and the parser share. Internal to the text form.
+// Defines the keywords of the text form of loop nests, which its printer and
+// its parser share. Internal to jit/loops/text.
 #ifndef EMBER_JIT_LOOPS_TEXT_KEYWORDS_H_
 #define EMBER_JIT_LOOPS_TEXT_KEYWORDS_H_
 

@@ -1,5 +1,5 @@
-// The text form of loop nests: printing, and parsing back to an equal nest. See
-// jit/loops/GRAMMAR.md.
+// Prints loop nests as text, and parses the text back to an equal nest.
+// jit/loops/GRAMMAR.md defines the text form.
 //
 //   std::string text = loops::ToText(nest);
 //   EMBER_ASSIGN_OR_RETURN(LoopNest again, loops::Parse(text));

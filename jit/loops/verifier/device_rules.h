@@ -1,7 +1,7 @@
-// Checks the forms of statements of device nests: stores of what subgroups
-// combine, asynchronous stores, stores of vectors, and loops that name
-// subgroups. The verifier calls these functions, and checks the operands
-// itself.
+// Checks statements that only device nests have: stores that combine values of
+// a subgroup, asynchronous stores, stores of vectors, and loops that bind the
+// number of a subgroup. The verifier calls these functions, and checks the
+// operands itself.
 //
 //   EMBER_RETURN_IF_ERROR(CheckAsyncStore(nest, store, in_invocations));
 //
@@ -29,7 +29,8 @@ Status CheckCombinedStore(const LoopNest& nest, const Statement* loop,
 Status CheckAsyncStore(const LoopNest& nest, const Store& store,
                        bool in_invocations);
 
-// lanes: the variable of the surrounding vector loop.
+// Checks a store that is marked as a vector store (Store::vector). lanes: the
+// variable of the surrounding vector loop, if there is one.
 Status CheckVectorStore(const LoopNest& nest, const Store& store,
                         std::optional<NodeId> lanes);
 

@@ -164,8 +164,8 @@ class Checker {
   std::optional<NodeId> subgroup_;  // variable of the surrounding subgroup loop
   // True if the products of the surrounding subgroup loop stay in flight.
   bool stays_in_flight_ = false;
-  // for each buffer: true if the surrounding subgroup loop stores to it or
-  // reads it
+  // stored_, read_: for each buffer, true if the surrounding subgroup loop
+  // stores to it, or reads it
   std::vector<bool> stored_, read_;
   // For each buffer: true if a matrix loop accesses it as an accumulator.
   std::vector<bool> accumulates_;

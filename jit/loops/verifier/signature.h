@@ -1,5 +1,5 @@
-// Checks of a nest that need no context: names, buffers, and the types of
-// single nodes. Internal to the verifier.
+// Checks parts of a nest that can be judged without the surrounding loops:
+// names, buffers, and the types of single nodes. Internal to the verifier.
 #ifndef EMBER_JIT_LOOPS_VERIFIER_SIGNATURE_H_
 #define EMBER_JIT_LOOPS_VERIFIER_SIGNATURE_H_
 
@@ -23,7 +23,8 @@ Status CheckRegisterCounts(const LoopNest& nest,
 // Checks the types of one node. The caller has checked its operands before.
 Status CheckNode(const LoopNest& nest, NodeId id);
 
-// Checks that there are as many indices as dims, all of type i64.
+// Checks that an access has as many indices as the buffer has dims, all of type
+// i64.
 Status CheckIndexTypes(const LoopNest& nest, const Buffer& buffer,
                        std::span<const NodeId> indices);
 

@@ -42,7 +42,7 @@ enum class Binder : uint8_t {
   kSerial,
   kUnrolled,
   kVector,
-  kInvocation,  // an invocation or subgroup loop
+  kInvocation,  // the variable of an invocation or subgroup loop
   // A matrix loop. Here it is checked like an unrolled loop; matrix_rules.h
   // checks the rules that are special to matrix loops.
   kMatrix
