@@ -40,17 +40,19 @@ constexpr legalise::TargetOperations kOperations = {
     // C's fmin and fmax ignore NaNs, but most compilers call a function for
     // them.
     .number_extremes = false,
-    // The language has rounding: calls of floor, ceil, trunc and nearbyint.
+    // Printed code rounds floats by calls of floor, ceil, trunc and nearbyint.
     .rounding_f32 = true,
     .rounding_f64 = true,
-    // Many small processors have hardware for f32 only.
+    // Arithmetic of f64 counts as slow, because many small processors have
+    // hardware for f32 only.
     .cheap_doubles = false,
     .matrix_loops = false,
 };
 
 constexpr c_like::Language kC11 = {
     .operations = kOperations,
-    // Compilers for small processors still accept functions of this length.
+    // Largest number of lines of a function. Compilers for small processors
+    // still accept functions of this length.
     .max_lines = 30000,
     .types = {.boolean = "uint8_t",
               .i8 = "int8_t",

@@ -25,7 +25,7 @@ namespace ember::jit::c_like {
 struct KernelsBuild {
   const Language& language;
   const gpu::DeviceTraits& device;
-  // the text at the begin of the file, before the first kernel
+  // the text at the start of the file, before the first kernel
   std::string_view prelude;
   // the name of the code's format (hal/executable.h)
   std::string_view format;
@@ -37,7 +37,7 @@ struct KernelsBuild {
 StatusOr<gpu::DeviceCode> PrintKernels(const loops::LoopNest& nest,
                                        const KernelsBuild& build, PassLog* log);
 
-// Returns the printed code as text.
+// Returns the source text of the printed kernels, whose bytes `code` holds.
 std::string TextOf(const gpu::DeviceCode& code);
 
 }  // namespace ember::jit::c_like

@@ -99,9 +99,9 @@ struct Language {
   // body of a `first` statement as an ordinary block.
   Scope invocation;
   // The condition that holds only in the first invocation of a workgroup, for
-  // `first` statements. Empty if `invocation` is.
+  // `first` statements. Empty if `invocation` is empty.
   std::string_view first_invocation;
-  // The statement of a barrier. Empty if `invocation` is.
+  // The statement of a barrier. Empty if `invocation` is empty.
   std::string_view barrier;
 
   // Forms for functions that are GPU kernels. A launch passes them the buffers
@@ -120,7 +120,7 @@ struct Language {
     std::string_view parameter;
     // The last argument, which has the number of the launch's first task.
     std::string_view first_task;
-    // Lines at the begin of the function. `workgroup` declares the workgroup's
+    // Lines at the start of the function. `workgroup` declares the workgroup's
     // number; task_of_workgroup and task_of_invocation declare the task's
     // number, for phases in which a workgroup, or each invocation, runs a task.
     // Gaps: $parameters (number of parameters), $invocations.

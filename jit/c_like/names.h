@@ -1,6 +1,6 @@
 // Returns names for the parameters, buffers and loop variables of a phase's
 // code. When a parameter or buffer is first named, its declaration is added at
-// the begin of the function, unless the function's heading declares it.
+// the start of the function, unless the function's heading declares it.
 //
 //   Names names(c::kLanguage, nest, nest.phases[0], builder);
 //   names.Buffer(2);   // "b2_acc", and "float b2_acc[16];" once

@@ -36,9 +36,9 @@ Interval Legaliser::RangeOfInteger(NodeId id) const {
 }
 
 // Returns a simpler node for a select with a known condition, for a cast to the
-// same type, and for an operation on constants; nullopt for others. Of
-// operations on floats only exact ones are evaluated, which the rules for
-// floats need.
+// same type, and for an operation on constants; nullopt for others. Operations
+// on float constants are evaluated only if their result is exact, as that of a
+// comparison is; the rules for floats need no more.
 std::optional<NodeId> Legaliser::Fold(const Instruction& instruction) {
   const std::vector<NodeId>& operands = instruction.operands;
   const DType type = TypeOf(operands[0]);

@@ -41,7 +41,7 @@ struct CopiedBox {
     // begin of the piece relative to the first piece, in elements along each
     // dim of `from`
     std::vector<int64_t> offsets;
-    int64_t position = 0;  // the begin of the piece in the slot, in bytes
+    int64_t position = 0;  // the byte of the slot at which the piece begins
   };
   std::vector<Piece> pieces;
   int64_t ring_slot_bytes = 0;

@@ -32,9 +32,11 @@ enum class StorageKind : uint8_t {
   // A task's buffer in the device's memory: a binding holds one part (slice)
   // for each workgroup.
   kSlices,
-  kShared,     // in the memory of the workgroup, which its invocations share
-  kPrivate,    // in an array that each invocation has for itself
-  kRegisters,  // in registers: each invocation has a variable for each element
+  kShared,   // in the memory of the workgroup, which its invocations share
+  kPrivate,  // in an array that each invocation has for itself
+  // In registers: each invocation has a variable for each element of the
+  // buffer.
+  kRegisters,
   // Accumulators of matrix loops: each subgroup has a variable for each matrix.
   kMatrices
 };
@@ -134,10 +136,10 @@ struct Workgroup {
   int64_t iterations = 0;
   // The storage of each buffer, by the buffer's number in the nest.
   std::vector<BufferStorage> storage;
-  // The rings of the phase. `slot_barriers` is the begin of an array with two
-  // barriers for each slot of each ring: for each ring, first the barriers that
-  // signal that slots 0, 1 and so on are full, then those that signal that they
-  // are empty.
+  // The rings of the phase. At the offset `slot_barriers` there is an array
+  // with two barriers for each slot of each ring: for each ring, first the
+  // barriers that signal that slots 0, 1 and so on are full, then those that
+  // signal that they are empty.
   std::vector<WorkgroupRing> rings;
 
   bool HasPanels() const {

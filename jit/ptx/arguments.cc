@@ -128,8 +128,9 @@ Value* PtxArguments::AddressOf(Builder& builder, uint32_t buffer,
   // that.
   const int64_t unit = at.lanes > 1 ? at.lanes * bytes : 1;
   llvm::Type* const byte = builder.getInt8Ty();
-  // If the constant can be added afterwards, elements that differ only in it
-  // share the computation of the address.
+  // Adds the constant to the address at the end if that is possible, so that
+  // elements that differ only in the constant share the rest of the
+  // computation.
   if (at.is_of_parts && panels.IsStep(constant)) {
     return builder.CreateConstGEP1_64(
         byte, AddressInPanels(builder, panels, at.begin, at.pointer, unit),

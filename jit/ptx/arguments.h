@@ -6,7 +6,7 @@
 //   PtxArguments arguments(nest, workgroup, layout, function, shared);
 //   llvm::Value* begin = arguments.Buffer(builder, buffer);
 //
-// Not thread-safe: a function is one thread's.
+// Not thread-safe: only one thread at a time may use a function.
 #ifndef EMBER_JIT_PTX_ARGUMENTS_H_
 #define EMBER_JIT_PTX_ARGUMENTS_H_
 

@@ -477,7 +477,7 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
     EXPECT_EQ(after.async_copies, before.async_copies);
   }
   // Shows that boxes are copied if a block of the cache is as long as a block
-  // of keys, so that the table gives the begin of a box. With a check of the
+  // of keys, so that the table says where a box begins. With a check of the
   // table's number no boxes are copied: a thread that fails the check would
   // leave the other threads waiting for the copy.
   AttentionSizes paged{2, 1, "64", "256", 64};

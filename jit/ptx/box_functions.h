@@ -7,7 +7,7 @@
 //   BoxCall call = BoxCallOf(instruction);   // the emulated grid's
 //
 // Source: PTX ISA 8.5, "mbarrier", "cp.async.bulk.tensor" and "bar"; sm_90. Not
-// thread-safe: a module is one thread's.
+// thread-safe: only one thread at a time may use a module.
 #ifndef EMBER_JIT_PTX_BOX_FUNCTIONS_H_
 #define EMBER_JIT_PTX_BOX_FUNCTIONS_H_
 

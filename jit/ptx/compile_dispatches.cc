@@ -2,9 +2,9 @@
 // without a device, and writes the kernels to a folder.
 //
 //   compile_dispatches --target=sm_80+subgroup32+shared166912+… -o DIR FILE...
-//       [--schedules=DIR]   not the default ones but DIR/NAME.schedule
-//       [--constants=w,b]   inputs of these names never change; of the phases
-//                           that pack them once nothing is printed
+//       [--schedules=DIR]   uses DIR/NAME.schedule, not the default schedule
+//       [--constants=w,b]   inputs of these names never change; the JSON does
+//                           not list the phases that pack them once
 //
 // FILE has dispatches as text (tensor/GRAMMAR.md). For each one, DIR gets
 // NAME.ptx, NAME.loops and NAME.schedule. The tool prints JSON: a line for the

@@ -7,7 +7,7 @@
 //                                  // or assembly
 //   DeviceCall call = DeviceCallOf(instruction);   // the emulated grid's
 //
-// Not thread-safe: a module is one thread's.
+// Not thread-safe: only one thread at a time may use a module.
 #ifndef EMBER_JIT_PTX_DEVICE_FUNCTIONS_H_
 #define EMBER_JIT_PTX_DEVICE_FUNCTIONS_H_
 

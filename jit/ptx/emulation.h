@@ -21,7 +21,8 @@ namespace ember::jit::ptx {
 
 struct EmulatedCode {
   std::vector<uint8_t> image;
-  // The memory of the code. It must live as long as executables of the image.
+  // Owns the memory of the compiled code. It must live as long as executables
+  // that are made from `image`.
   std::shared_ptr<const void> resources;
 };
 

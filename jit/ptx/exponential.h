@@ -7,7 +7,7 @@
 // The largest error is 3 units in the last place. Infinities, NaNs and
 // subnormal results are those of jit/math's.
 //
-// Not thread-safe: a module is one thread's.
+// Not thread-safe: only one thread at a time may use a module.
 #ifndef EMBER_JIT_PTX_EXPONENTIAL_H_
 #define EMBER_JIT_PTX_EXPONENTIAL_H_
 

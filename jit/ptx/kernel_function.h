@@ -5,7 +5,7 @@
 //                                         /*threads=*/256, target, module);
 //   llvm::GlobalVariable* shared = SharedOf(module, /*alignment=*/16);
 //
-// Not thread-safe: a module is one thread's.
+// Not thread-safe: only one thread at a time may use a module.
 #ifndef EMBER_JIT_PTX_KERNEL_FUNCTION_H_
 #define EMBER_JIT_PTX_KERNEL_FUNCTION_H_
 

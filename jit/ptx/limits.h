@@ -7,7 +7,7 @@
 //
 //   UseExtremes(function);
 //
-// Not thread-safe: a module is one thread's.
+// Not thread-safe: only one thread at a time may use a module.
 #ifndef EMBER_JIT_PTX_LIMITS_H_
 #define EMBER_JIT_PTX_LIMITS_H_
 

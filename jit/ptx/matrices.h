@@ -153,10 +153,10 @@ class Matrices {
   std::vector<const Registers*> awaited_;
   llvm::BasicBlock* begun_in_ = nullptr;
   size_t begun_depth_ = 0;
-  // Set if LetGoOn keeps products in flight: the number of bodies around its
-  // call.
+  // The number of loop and branch bodies around the call of LetGoOn, if it
+  // keeps products in flight; otherwise nullopt.
   std::optional<size_t> go_on_in_;
-  // for each surrounding body: the value of `products_` at its begin
+  // for each surrounding body: the value of `products_` when the body began
   std::vector<int64_t> begun_before_;
   int64_t products_ = 0;
 };

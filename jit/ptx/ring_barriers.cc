@@ -28,7 +28,7 @@ void RingBarriers::Make() {
 }
 
 // Returns a variable that is allocated at the function's entry. It is set to
-// `value` at the builder's position, which is the begin of a role's code.
+// `value` at the builder's position, which is at the start of a role's code.
 llvm::AllocaInst* RingBarriers::Variable(const char* name, uint32_t value) {
   llvm::AllocaInst* variable = nullptr;
   {

@@ -102,10 +102,11 @@ TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
   const auto code = EmitFor(kTarget, kHalves, MatrixNest::kFromSharedMemory);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
   EXPECT_EQ(code->phases[0].invocations, 64);
-  // In the workgroup's memory an f16 takes two bytes.
+  // The factors in the workgroup's memory are f16, with two bytes per element;
+  // the sums are f32.
   EXPECT_EQ(code->phases[0].shared_bytes,
             2 * (2 * 32 * 16 + 2 * 16 * 16) + 4 * 32 * 16);
-  // Each of the 32 invocations of a subgroup holds a part of the accumulators.
+  // The accumulators are divided evenly among the 32 invocations of a subgroup.
   EXPECT_EQ(code->phases[0].register_bytes, 16 * 16 * 4 / 32);
   const auto words = EmitFor(kTarget, kBytes, MatrixNest::kOfVectors);
   ASSERT_TRUE(words.ok()) << words.status().ToString();

@@ -102,7 +102,7 @@ class Memory {
  private:
   struct Variable {
     Id id = 0;
-    // kRegisters: a variable for each element
+    // kRegisters: ids of the variables, one for each element of the buffer
     std::vector<Id> elements;
     Value first;
     bool has_first = false;

@@ -97,7 +97,8 @@ class ModuleBuilder {
   // The type must not have 8 or 16 bits.
   Value Constant(Scalar type, uint64_t bits);
   Id ConstantId(uint32_t value) { return Constant(Scalar::kI32, value).id; }
-  // Returns the bits, zero-extended, if the value is a constant.
+  // Returns the bits of a constant, zero-extended; nullopt if the value is no
+  // constant.
   std::optional<uint64_t> BitsOfConstant(Value value) const;
 
   // --- Capabilities, variables and functions. ---

@@ -90,7 +90,7 @@ loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
   EXPECT_EQ(result, 0x1p-11f + 0x1p-24f);
 }
 
-// --- The limit of iterations. ---
+// --- The device's limit of loop iterations per invocation. ---
 
 // If extents are open parameters, a call may exceed the device's limit of
 // iterations. The code then carries the limit, which is checked when a call is

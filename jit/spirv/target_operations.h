@@ -25,8 +25,8 @@ inline legalise::TargetOperations OperationsOf(const Target& target) {
       .saturating_casts = false,
       .number_extremes = false,
       .rounding_f32 = true,
-      // Mesa's lavapipe 22.3 has the instruction for f64, but it does not
-      // round.
+      // Rounding instructions of f64 are not used, because Mesa's lavapipe 22.3
+      // accepts the instruction but does not round.
       .rounding_f64 = false,
       .cheap_doubles = false,
       .matrix_loops = true,

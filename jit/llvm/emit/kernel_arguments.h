@@ -36,7 +36,7 @@ class KernelArguments {
   // row-major: `constant` elements after `pointer`. AddressOf converts it if
   // the buffer has another order.
   struct RowMajorAddress {
-    llvm::Value* begin = nullptr;  // address of the buffer's first element
+    llvm::Value* begin = nullptr;  // address of the first element of the buffer
     llvm::Value* pointer = nullptr;
     int64_t constant = 0;
     // True if neither `constant` nor any other summand of the offset is

@@ -129,12 +129,13 @@ Value* LaneMasks::Compare(NodeId a, NodeId b, bool or_equal) {
   const auto one_more = [&](Value* value) {
     return b_.CreateAdd(value, b_.getInt64(1));
   };
-  // Compares rest +- lane < b, or < b + 1 if or_equal.
+  // Finds the lanes in which rest +- lane < b, or < b + 1 if or_equal.
   if (!scopes_.VariesByLane(b)) {
     if (!IsLaneStep(a, index)) return nullptr;
     Value* bound = BoundOf(b);
     AddBelow(index, or_equal ? one_more(bound) : bound, set);
-    // Compares b >= a + 1, or b >= a if or_equal, where b varies by lane.
+    // Finds the lanes in which b >= a + 1, or b >= a if or_equal, where b
+    // varies by lane.
   } else if (!scopes_.VariesByLane(a)) {
     if (!IsLaneStep(b, index)) return nullptr;
     Value* bound = BoundOf(a);

@@ -41,11 +41,12 @@ struct LinearIndex {
   // terms that are the same in all lanes and not constant
   std::vector<ScopedValue> uniform;
   int64_t constant = 0;
-  // terms of the stride, which is multiplied by the lane's number, that are not
-  // constant
+  // per_lane: the terms of the stride that are not constant. The stride is
+  // multiplied by the lane's number.
   std::vector<ScopedValue> per_lane;
   int64_t lane_constant = 0;
-  // Terms that are vectors without a stride.
+  // terms that are vectors, because they have no constant stride from lane to
+  // lane
   std::vector<ScopedValue> irregular;
   // Quotients and remainders that are not yet part of the other terms;
   // JoinDigits adds them.

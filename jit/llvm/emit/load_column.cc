@@ -32,21 +32,22 @@ class Column {
                        Chunks(first + half * step, step, half), half * chunk_);
   }
 
-  // The rows are in groups of `chunk_`, and `count` divides a row into so many
-  // blocks of columns. Takes rows `first` + i * stride, for i < count, of each
-  // group, and returns their blocks `column`, interleaved. With count = chunk_
-  // a block is one column.
+  // Divides the rows into groups of `chunk_`, and each row into `count` blocks
+  // of neighbouring columns. For each group, takes the rows `first` + i *
+  // stride for i < count, and returns the elements of their block number
+  // `column`, interleaved. With count = chunk_ a block is a single column.
   Value* Of(int first, int stride, int count, int column) {
     if (count == 1) return Chunks(first, chunk_, rows_ / chunk_);
-    // `even` and `odd` hold blocks of twice as many columns; a half of each is
-    // interleaved.
+    // `even` and `odd` have the blocks of the rows with even i and with odd i.
+    // Those blocks are twice as wide, so one half of each is needed.
     Value* const even = Of(first, 2 * stride, count / 2, column / 2);
     Value* const odd = Of(first + stride, 2 * stride, count / 2, column / 2);
     return Interleave(even, odd, column % 2 != 0);
   }
 
  private:
-  // Interleaves the first halves of a and b in each chunk, or the last halves.
+  // Interleaves the first halves of a's and b's chunks, or the last halves if
+  // `last`.
   Value* Interleave(Value* a, Value* b, bool last) {
     std::vector<int> places;
     for (int part = 0; part < rows_; part += chunk_) {

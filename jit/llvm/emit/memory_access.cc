@@ -169,7 +169,8 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
     uint64_t elements = 1;
     for (size_t dim = FirstDim(number); dim < buffer.extents.size(); ++dim)
       elements *= static_cast<uint64_t>(RegisterExtent(number, dim));
-    // The array has room for a vector that begins at its last element.
+    // The array has kMaxLanes further elements, so that a vector that begins at
+    // its last element is still inside of it.
     elements += kMaxLanes;
     llvm::AllocaInst* memory =
         b_.CreateAlloca(llvm::ArrayType::get(ElementOf(number), elements),
@@ -238,7 +239,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     if (!scopes_.VariesByLane(indices[dim])) continue;
     const LinearIndex index = linearizer_.Of(indices[dim]);
     address.is_distinct |= index.HasConstantStride() && !index.IsUniform();
-    // `is_whole` is only set if exactly one index varies by lane.
+    // If two indices vary by lane, `is_whole` is false, because only single
+    // indices are analysed.
     address.is_whole = ++varying == 1 && HasAllLanes(buffer, dim, index);
   }
   linearizer_.JoinDigits(offset);

@@ -41,7 +41,7 @@ struct Address {
   llvm::Value* offsets = nullptr;
   // True if no two lanes access the same element.
   bool is_distinct = false;
-  // `pointer` is `behind_row` elements after `row`, the begin of the element's
+  // `pointer` is `behind_row` elements after `row`, the start of the element's
   // row. Elements of one row have the same `row`, so code for it is shared.
   llvm::Value* row = nullptr;
   int64_t behind_row = 0;
@@ -116,7 +116,8 @@ class MemoryAccess {
   // the instruction.
   llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
                           bool is_load);
-  // Marks a load of memory that never changes.
+  // Marks the load as one of memory that never changes, so that LLVM may move
+  // it across stores.
   void MarkConstant(llvm::Instruction& load);
   // On CPUs, marks a load of a packed constant that is larger than the prefetch
   // distance, so that it is prefetched.

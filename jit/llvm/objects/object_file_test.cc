@@ -100,8 +100,8 @@ TEST_P(ObjectFileTest, HasTheSymbolAndDistancesToTheCode) {
     }
   }
   EXPECT_TRUE(has_code);
-  // There are two distances. A distance is one relocation in ELF and two in
-  // Mach-O.
+  // The data has two distances to code. Each distance is one relocation in ELF
+  // and two in Mach-O.
   EXPECT_EQ(relocations, is_macho ? 4u : 2u);
 }
 

@@ -60,7 +60,7 @@ std::unique_ptr<CompiledNest> CompileOrDie(const loops::LoopNest& nest,
 // Compiles the nest and returns the error's message; "" if there is none.
 std::string CompileError(const std::string& text);
 
-// Memory between pages that cannot be accessed. Either its end or its begin is
+// Memory between pages that cannot be accessed. Either its end or its start is
 // at one of these pages, so that accesses beyond it crash.
 class GuardedMemory {
  public:

@@ -1,9 +1,8 @@
-// Runs kernels for WebAssembly in node. Tests start this server by
-// jit/llvm/testing/foreign.cc. foreign_server.cc describes the protocol.
+// Runs kernels for WebAssembly in node. jit/llvm/testing/foreign.cc starts this server for tests; foreign_server.cc
+// describes the protocol.
 //
-// Each buffer lies between two guards, which are bytes of a known value. If a
-// kernel changes a guard, the server ends. (The server for other processors
-// ends at such an access, because the page is not mapped.)
+// Each buffer lies between two guards, which are bytes of a known value. If a kernel changes a guard, the server ends.
+// (The server for other processors ends at such an access, because the page is not mapped.)
 import { readSync, writeSync } from 'node:fs';
 
 const PAGE = 4096;

@@ -43,7 +43,7 @@ class ScopeDepths {
   // Enters code in which the variable is bound to a value that is already known
   // in the scope of depth `outermost`.
   void EnterBinding(NodeId variable, int outermost);
-  // Enters code that may be skipped.
+  // Enters code that may be skipped, such as the body of an `if`.
   void EnterBranch();
   void Leave();
 

@@ -563,11 +563,14 @@ class Evaluator {
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const bool backwards_;
-  const bool is_device_;  // true if only barriers synchronise invocations
+  // True if barriers are the only synchronisation of invocations, as in device
+  // nests.
+  const bool is_device_;
   MarkChecker marks_;
   RaceFinder races_;
   LateStores stores_;
-  std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
+  // The values of each buffer's extents in this run.
+  std::vector<std::vector<int64_t>> extents_;
   // own_memory_: memory of each buffer outside of phases. memory_: memory in
   // the current phase, where buffers may overlap in the workgroup's memory.
   std::vector<void*> own_memory_, memory_;

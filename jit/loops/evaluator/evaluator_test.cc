@@ -325,7 +325,8 @@ TEST(EvaluatorTest, SlotsOfRings) {
     std::string fill = "producer fill ring 0 slot ";
     std::string await = "await ring 0 slot mod(k, 4) ";
     std::string release = "release ring 0 slot mod(k, 4) ";
-    std::string late;  // statements at the end of an iteration
+    // Further statements that the test adds at the end of each iteration.
+    std::string late;
     int ahead = 3;
   };
   const auto run = [](const Steps& steps) {

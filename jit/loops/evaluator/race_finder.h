@@ -117,7 +117,7 @@ class RaceFinder {
   // true in a combining loop, whose invocations update one element together
   bool combines_ = false;
   std::vector<int64_t> counts_;  // number of elements of each buffer
-  std::vector<void*> memory_;    // memory of each buffer
+  std::vector<void*> memory_;    // address of each buffer's memory
   // For each buffer: number of elements per index of its first dim. For a
   // ring's buffer that is the size of a slot.
   std::vector<int64_t> slot_sizes_;

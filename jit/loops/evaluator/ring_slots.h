@@ -53,7 +53,7 @@ class RingSlots {
   struct Slot {
     // True from the slot's fill until all readers have released it.
     bool is_filled = false;
-    // True from the first await until all readers have released it.
+    // True from the slot's first await until all readers have released it.
     bool is_full = false;
     std::set<int64_t> readers;  // the subgroups that have awaited the slot
     // the subgroups that have released the slot

@@ -38,8 +38,8 @@ class WorkgroupMemory {
                bool stores) const;
 
  private:
-  // The position of a buffer: its begin, and the size of its elements. Both are
-  // in units of the phase's smallest element.
+  // The position of a buffer in the memory: where it begins, and the size of
+  // its elements. Both are in units of the phase's smallest element.
   struct Range {
     int64_t begin = 0;
     int64_t units = 0;

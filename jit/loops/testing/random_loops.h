@@ -39,8 +39,8 @@ class RandomLoops {
   // Returns loops that visit every point of the dims once. Their order and
   // kinds are random; loops may be split or fused.
   Block Over(const std::vector<RandomDim>& dims, const MakeBody& make_body);
-  // Like Over, but the loops have the order of the dims, and none is a vector
-  // loop.
+  // Returns loops like those of Over, but in the order of the dims and without
+  // vector loops.
   Block InOrder(const std::vector<RandomDim>& dims, const MakeBody& make_body);
 
   Block Loop(LoopKind kind, const RandomExtent& extent,

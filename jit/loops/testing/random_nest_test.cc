@@ -143,7 +143,7 @@ TEST(RandomNestTest, CoversTheInstructionTable) {
        ++i) {
     const tensor::Opcode opcode = static_cast<tensor::Opcode>(i);
     // The text of a cast or bitcast is a type, not the instruction's name, so
-    // the search above does not find them.
+    // the search for names in the texts of nests does not find them.
     if (opcode == tensor::Opcode::kCast || opcode == tensor::Opcode::kBitcast) {
       continue;
     }

@@ -1,4 +1,4 @@
-// Prints and parses the workgroup at the begin of a phase
+// Prints and parses the description of a workgroup at the start of a phase
 // (jit/loops/workgroup.h), and the mark of a loop that copies a box
 // (jit/loops/copied_box.h). Internal to the text form.
 #ifndef EMBER_JIT_LOOPS_TEXT_WORKGROUP_TEXT_H_
