@@ -38,7 +38,7 @@ struct CopiedBox {
   // A part of the box that one instruction copies. If the slot's layout has
   // several panels, each piece fills one.
   struct Piece {
-    // begin of the piece relative to the first piece, in elements along each
+    // start of the piece relative to the first piece, in elements along each
     // dim of `from`
     std::vector<int64_t> offsets;
     int64_t position = 0;  // the byte of the slot at which the piece begins

@@ -54,8 +54,8 @@ enum class MemoryScope : uint8_t {
   // An input of the dispatch, read only; inputs come in the dispatch's order.
   kInput,
   kOutput,  // an output of the dispatch; outputs come in the dispatch's order
-  // A buffer of packed inputs: the prologue writes it once for many calls, and
-  // later phases only read it.
+  // A buffer that the prologue writes once for many calls, such as packed
+  // weights; all other phases only read it.
   kPacked,
   // A buffer that lives from the first phase of a call to the last; all tasks
   // see it.

@@ -47,7 +47,7 @@ enum class StorageKind : uint8_t {
 enum class ElementForm : uint8_t {
   kRegisters,  // one element per word or double word, as a register holds it
   kVectors,    // vectors of four elements, each as kRegisters lays it out
-  kWords,      // bytes, packed four to a word; a store writes whole words
+  kWords,      // bytes packed four to a word; a store writes whole words
   kNative  // the same layout as in the device's memory, which matrix loops need
 };
 

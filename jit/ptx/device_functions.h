@@ -105,9 +105,9 @@ struct DeviceCall {
     // kMultiply: the operands are the registers of a, the registers of b, and
     // the sums.
     kMultiply,
-    // The operands are, in order: b's descriptor without its address; a's
-    // descriptor if a is in shared memory; registers of a, or a's address; b's
-    // address; the sums.
+    // kMultiplyWide: the operands are, in order: b's descriptor without its
+    // address; a's descriptor if a is in shared memory; registers of a, or a's
+    // address; b's address; the sums.
     kMultiplyWide,
     kAwaitProducts,
     kCommitProducts,
@@ -117,7 +117,8 @@ struct DeviceCall {
     kPowerOfTwo
   };
   Kind kind = Kind::kNone;
-  // kLoadMatrices: number of matrices; kCopyAsync: number of bytes
+  // kLoadMatrices: number of matrices that are loaded; kCopyAsync: number of
+  // bytes that are copied.
   int count = 0;
   bool is_transposed = false;  // kMultiplyWide: true if factor b is transposed
   // kMultiply, kMultiplyWide: the matrix instruction
@@ -126,7 +127,8 @@ struct DeviceCall {
   // is_a_transposed: true if it is transposed there.
   bool has_shared_a = false;
   bool is_a_transposed = false;
-  // kDotOfWords: true if the bytes of a are signed; the same for b
+  // kDotOfWords: a_signed: true if the bytes of factor a are signed; b_signed:
+  // the same for factor b.
   bool a_signed = false, b_signed = false;
 
   unsigned Descriptors() const { return has_shared_a ? 2 : 1; }

@@ -67,7 +67,8 @@ class Memory {
 
   struct MatrixForm {
     MatrixLayout layout = MatrixLayout::kRowMajor;
-    // Number of elements between the begins of neighbouring rows (or columns).
+    // Number of elements from the start of one row (or column) to the start of
+    // the next one.
     uint32_t stride = 0;
   };
   // LoadMatrix and StoreMatrix access a cooperative matrix whose first element

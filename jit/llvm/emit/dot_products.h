@@ -71,8 +71,8 @@ class DotProducts {
   bool IsUniform(const loops::DotFactor& factor) const;
   llvm::Value* FourBytes(const Operands& operands);
   // FourProducts, TwoProducts and BFloatProducts return `sum` plus the products
-  // of a dot loop: of four pairs of bytes, of two pairs of 16-bit integers, and
-  // of two pairs of bf16.
+  // of a dot loop: of four pairs of bytes, of two pairs of integers of up to 16
+  // bits, and of two pairs of bf16.
   llvm::Value* FourProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* TwoProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* BFloatProducts(const Operands& operands, llvm::Value* sum);
