@@ -18,9 +18,9 @@ bool Serves(std::string_view target) {
   return TargetText(target).name() == c::kTargetName;
 }
 
-// Applies the default schedule. The schedule is always exact: Winograd's
-// convolutions are no faster after a C compiler, and their code is several
-// times as large.
+// Applies the default schedule. `exact` leaves out Winograd's convolutions,
+// which are no faster after a C compiler, and whose code is several times as
+// large.
 Status Schedule(std::string_view target, const ScheduleOptions&,
                 schedule::Schedule& schedule) {
   return schedule::ScheduleByModel(c::ModelOf(target), schedule,

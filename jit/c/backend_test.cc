@@ -1,5 +1,5 @@
-// Tests the back end for C: the images that it makes, and that these cannot be
-// run as they are.
+// Tests the back end for C: the kernel images that it makes, and that a process
+// refuses to run them, because they are source texts.
 #include "jit/c/backend.h"
 
 #include <memory>
@@ -23,7 +23,8 @@ dispatch @relu<N>(%x: f32[N, 40]) -> (%y: f32[N, 40]) {
   %y[i, j] = max(%x[i, j], 0.0)
 })";
 
-// An object compiler whose functions must not be called.
+// An object compiler that fails each call, because the back end for C must not
+// need one.
 class NoCompiler final : public ObjectCompiler {
  public:
   const std::string& identity() const override { return identity_; }

@@ -20,34 +20,39 @@ std::string Heading(const loops::LoopNest&, const loops::Phase&,
 std::string Buffer(const loops::LoopNest& nest, uint32_t number,
                    const std::string& name);
 
-// Operations for which every compiler emits one instruction, or a few. Except
-// for rounding, none may call a library, which processors without such an
-// instruction would have to ship.
+// Operations for which every compiler emits one or a few instructions. Only
+// rounding may call a library, because processors without an instruction for an
+// operation would otherwise need a library for it.
 constexpr legalise::TargetOperations kOperations = {
-    // C has no floats of 16 bits: they are computed in f32, and converted in
-    // integers.
+    // C has no 16-bit floats: legalisation computes them in f32 and converts
+    // them by integer operations.
     .half_conversions = false,
     .half_sums = false,
     .wide_halves = false,
     .narrow_integers = true,
     .bool_casts = true,
-    // Since C99 a quotient is rounded toward 0.
+    // C99 defines that quotients are rounded toward 0, so remainders of
+    // negative numbers are defined.
     .signed_remainders = true,
-    // Legalisation writes out casts that C leaves undefined.
+    // C leaves casts of floats undefined that do not fit the integer, so
+    // legalisation expands saturating casts.
     .saturating_casts = false,
-    // fmin ignores NaNs, but most compilers call a function for it.
+    // C's fmin and fmax ignore NaNs, but most compilers call a function for
+    // them.
     .number_extremes = false,
-    // Rounding calls floor, ceil, trunc and nearbyint.
+    // Printed code rounds floats by calls of floor, ceil, trunc and nearbyint.
     .rounding_f32 = true,
     .rounding_f64 = true,
-    // Many small processors have f32 only.
+    // Arithmetic of f64 counts as slow, because many small processors have
+    // hardware for f32 only.
     .cheap_doubles = false,
     .matrix_loops = false,
 };
 
 constexpr c_like::Language kC11 = {
     .operations = kOperations,
-    // Compilers for small processors accept functions of this size.
+    // Largest number of lines of a function. Compilers for small processors
+    // still accept functions of this length.
     .max_lines = 30000,
     .types = {.boolean = "uint8_t",
               .i8 = "int8_t",
@@ -68,7 +73,8 @@ constexpr c_like::Language kC11 = {
                  .f64 = "$value",
                  .infinite_f32 = "ember_f32_of_u32(UINT32_C($value))",
                  .infinite_f64 = "ember_f64_of_u64(UINT64_C($value))"},
-    // Names that begin with "ember_" are functions of jit/c/prelude.h.
+    // Names that begin with "ember_" are functions that jit/c/prelude.h adds to
+    // each file.
     .bits = {.f32_of_u32 = "ember_f32_of_u32($value)",
              .f64_of_u64 = "ember_f64_of_u64($value)",
              .u32_of_f32 = "ember_u32_of_f32($value)",
@@ -78,7 +84,8 @@ constexpr c_like::Language kC11 = {
                   .absolute = "fabs",
                   .floor = "floor",
                   .ceil = "ceil",
-                  // The default rounding mode of C rounds ties to even.
+                  // nearbyint rounds by the current rounding mode; C's default
+                  // rounds ties to even.
                   .round = "nearbyint",
                   .truncate = "trunc",
                   .square_root = "sqrt",
@@ -90,17 +97,18 @@ constexpr c_like::Language kC11 = {
                      .array = "$type $name[$count];",
                      .zeros = "$type $name[$count] = {0};"},
     .loop = "for ($type $name = 0; $name < $end; ++$name)",
-    // A call runs a range of the tasks.
+    // A call of a phase's function runs the tasks from `begin` to `end` - 1.
     .task = {.heading = "for ($type $name = begin; $name < end; ++$name)",
              .first = {}},
-    // Invocations run one after another, loop by loop, and need no barriers.
+    // One thread runs all invocations of a loop before the next statement, so
+    // no barriers are needed.
     .invocation = {},
     .first_invocation = {},
     .barrier = {},
     .kernel = {},
     .failure = "return ember_failed(failure, $buffer, $dim, $index, $extent);",
     .parameter = "const int64_t $name = parameters[$number];",
-    // A phase may leave some of its function's arguments unused.
+    // Keeps compilers from warning of arguments that a phase does not use.
     .first_line = "(void)parameters, (void)buffers, (void)failure;",
     .last_line = "return 0;",
     .heading = Heading,

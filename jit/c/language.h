@@ -1,5 +1,5 @@
-// The table of C11 for the shared printer (jit/c_like). The functions are
-// called as vm/format/kernel_abi.h says.
+// The table by which the shared printer (jit/c_like) prints nests in C11. The
+// printed functions have the signature of vm/format/kernel_abi.h.
 //
 //   c_like::PrintPhase(kLanguage, nest, nest.phases[0], "ember_relu_phase0");
 //

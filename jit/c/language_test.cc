@@ -1,4 +1,5 @@
-// Tests constants of each type with a C compiler and a nest that stores them.
+// Tests literals of constants of each type: a C compiler compiles a nest that
+// stores them, and the stored bits must be right.
 #include "jit/c/language.h"
 
 #include <cstdint>
@@ -23,7 +24,8 @@ constexpr DType kTypes[] = {
 #undef EMBER_ROW
 };
 
-// Returns a nest that stores each of the patterns to an element of its own.
+// Returns a nest that stores each of the bit patterns, as a constant of the
+// type, to an element of its own.
 loops::LoopNest NestOf(DType type, const std::vector<uint64_t>& patterns) {
   StatusOr<loops::LoopNest> nest =
       loops::Parse(Concat({"loops @constants(%y: output ", DTypeName(type), "[",

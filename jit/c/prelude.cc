@@ -3,8 +3,9 @@
 namespace ember::jit::c {
 namespace {
 
-// The begin of a file. With these settings expressions are computed as they are
-// written, and rounded at each step. GCC does not know FP_CONTRACT.
+// The first lines of a file. They make compilers compute floats as written and
+// round each step: no fused multiply-adds and no wider types. GCC does not know
+// the pragma FP_CONTRACT, so it gets its own.
 constexpr std::string_view kBegin =
     R"(/* Written by Ember. C11; floats have to be those of IEEE 754. */
 #include <float.h>

@@ -1,5 +1,5 @@
-// Completes a file of C: headers, and the functions that code of jit/c calls,
-// before the functions that it emitted.
+// Completes a C file: puts the headers, and the helper functions that printed
+// code calls, before the functions of kernels.
 //
 //   CompleteFile("int32_t ember_f_phase0(…) { … }")
 //
@@ -12,8 +12,8 @@
 
 namespace ember::jit::c {
 
-// Returns a file that C11 compiles by itself: everything that the functions
-// use, and then the functions.
+// Returns a file that a C11 compiler accepts by itself: headers and helper
+// functions, followed by `functions`.
 std::string CompleteFile(std::string_view functions);
 
 }  // namespace ember::jit::c

@@ -14,8 +14,8 @@
 namespace ember::jit::c {
 namespace {
 
-// Number of characters at the begin of a name that every C compiler
-// distinguishes.
+// Largest number of characters of the nest's name that are used in its
+// functions' names.
 constexpr size_t kMaxCharacters = 31;
 
 std::string PrefixOf(const loops::LoopNest& nest) {

@@ -1,5 +1,5 @@
-// Compiles loop nests to C; the interface of this folder. Each phase of a nest
-// becomes a function, which is called as vm/format/kernel_abi.h says.
+// Compiles loop nests to C. This is the interface of the folder. Each phase of
+// a nest becomes a function, which is called as vm/format/kernel_abi.h says.
 //
 //   EMBER_ASSIGN_OR_RETURN(const c::Source source, c::EmitSource(nest));
 //   const std::string file = c::CompleteFile(source.functions);
@@ -22,15 +22,15 @@
 namespace ember::jit::c {
 
 struct Source {
-  // Definitions of the functions; jit/c/prelude.h has the functions that they
-  // call.
+  // Definitions of all functions of the nest. They call helper functions, which
+  // jit/c/prelude.h adds.
   std::string functions;
-  // Names of the functions of the phases.
+  // Names of the functions that run the phases, in the order of phases.
   std::vector<std::string> prologue;
   std::vector<std::string> phases;
 };
 
-// Returns the nest as C. The nest must be verified. log: if it is not null,
+// Returns the nest, which must be verified, as C. `log`: if it is not null,
 // gets the passes that ran. Errors: kUnimplemented with a reason of
 // jit/backend/decline_reasons.h if this back end does not support the nest.
 StatusOr<Source> EmitSource(const loops::LoopNest& nest,

@@ -1,5 +1,6 @@
-// Tests the C of nests: its text, files of several nests, and what is declined.
-// //tests/nests:conformance_test and //tests/cases test its results.
+// Tests the C that is printed for nests: its text, files with several nests,
+// and nests that are declined. //tests/nests:conformance_test and //tests/cases
+// test its results.
 #include "jit/c/source.h"
 
 #include <string>
@@ -29,7 +30,8 @@ Source SourceOf(const std::string& text) {
   return source.ok() ? *std::move(source) : Source();
 }
 
-// Returns the first function without its heading.
+// Returns the text after the heading of the first function, to the end of the
+// source.
 std::string BodyOf(const Source& source) {
   return source.functions.substr(source.functions.find("  const"));
 }
@@ -66,8 +68,8 @@ loops @scale<N>(%x: input f32[N, 8], %s: input f32[N], %y: output f32[N, 8]) {
 )");
 }
 
-// Values that fit 32 bits are computed in 32, because small processors have no
-// arithmetic of 64 bits.
+// Shows that i64 values that fit 32 bits are computed in 32 bits, because small
+// processors have no 64-bit arithmetic.
 TEST(CSource, ComputesIn32BitsWhatFits) {
   EXPECT_THAT(SourceOf(R"(
 loops @small(%x: input f32[6], %y: output f32[4, 6]) {
@@ -79,8 +81,9 @@ loops @small(%x: input f32[6], %y: output f32[4, 6]) {
               Not(HasSubstr("int64_t v")));
 }
 
-// Values that all lanes share are loaded once. Values that must survive until
-// all lanes are loaded are kept in an array of lanes.
+// Shows that a vector loop becomes loops over its lanes. A value that all lanes
+// share is loaded once. Values that are stored only after all lanes have loaded
+// are kept in an array.
 TEST(CSource, LanesAreLoops) {
   const std::string functions = SourceOf(R"(
 loops @lanes(%x: input f32[8], %s: input f32[1], %y: output f32[8]) {

@@ -1,5 +1,5 @@
-// The target of C: a text whose name is "c11", and the model for schedules of
-// the processor that it means.
+// Parses targets of the back end for C, whose name is "c11", into the CPU model
+// by which schedules are chosen.
 //
 //   ModelOf("c11+l1=16K");   // one core, 16 KiB of cache
 //

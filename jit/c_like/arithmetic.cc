@@ -21,12 +21,12 @@ std::string Infix(const Operation& op, std::string_view sign) {
   return Concat({op.a, " ", sign, " ", op.b});
 }
 
-// True if arithmetic of the type wraps in C, as it does in nests.
+// True for types in which C's own arithmetic wraps, as nests require.
 bool WrapsByItself(DType type) {
   return type == DType::kU32 || type == DType::kU64;
 }
 
-// Returns log2 of a constant power of two.
+// Returns log2 of operand b if b is a constant power of two; otherwise nullopt.
 std::optional<int> ShiftOfPower(const Operation& op) {
   if (!op.known_b || *op.known_b <= 0) return std::nullopt;
   const auto value = static_cast<uint64_t>(*op.known_b);
@@ -181,8 +181,8 @@ std::string Arithmetic::Sqrt(const Operation& op) {
   return Call(op, language_.functions.square_root);
 }
 
-// Legalisation has replaced the instructions that jit/math expands, so emitting
-// one is an error.
+// Transcendental functions that jit/math expands: legalisation has replaced
+// them, so printing one is an error.
 #define EMBER_EXPANDED(name) \
   std::string Arithmetic::name(const Operation& op) { return Replaced(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
@@ -216,7 +216,8 @@ std::string Arithmetic::Remainder(const Operation& op) {
   return op.is_raw ? Narrowed(op, Infix(op, "%")) : Replaced(op);
 }
 
-// Unless the division is raw, the divisor must be a constant power of two.
+// FloorDivide and Modulo: legalisation leaves raw divisions, and divisions by a
+// constant power of two, which become a shift or a mask.
 std::string Arithmetic::FloorDivide(const Operation& op) {
   if (op.is_raw) return Wrapping(op, "/");
   const auto shift = ShiftOfPower(op);
@@ -259,8 +260,8 @@ std::string Arithmetic::ShiftLeft(const Operation& op) {
   return Narrowed(op, Concat({Cast(wide, op.a), " << ", ShiftOf(op)}));
 }
 
-// Returns a shift to the right: all C compilers shift negative numbers
-// arithmetically.
+// A right shift of a signed operand relies on arithmetic shifts, which C leaves
+// open but all compilers have.
 std::string Arithmetic::ShiftRight(const Operation& op) {
   if (!op.is_raw) return Replaced(op);
   return ShiftedRight(op, ShiftOf(op));

@@ -21,7 +21,7 @@ std::optional<std::string> Cast(const Language& language, DType from, DType to,
                                 bool is_raw, const std::string& value) {
   if (from == to) return value;
   const Language::Types& types = language.types;
-  // A bf16 has the bits of the upper half of an f32.
+  // The bits of a bf16 are the upper half of the bits of the equal f32.
   if (from == DType::kBF16 && to == DType::kF32) {
     const std::string bits = CastTo(language, types.u32, value) + " << 16";
     return Fill(language.bits.f32_of_u32, {{"value", bits}});

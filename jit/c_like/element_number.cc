@@ -8,7 +8,8 @@
 namespace ember::jit::c_like {
 namespace {
 
-// Multiplies modulo 2^64; size_t wraps modulo 2^64 or less.
+// Returns the product modulo 2^64. The language's size type wraps modulo 2^64
+// or a smaller power of two, so the result is right there, too.
 int64_t Product(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) *
                               static_cast<uint64_t>(b));
@@ -20,7 +21,7 @@ int64_t Sum(int64_t a, int64_t b) {
 
 }  // namespace
 
-// Appends " + x" or " - x" to the text.
+// Appends " + x" or " - x" to the text of a sum.
 void ElementNumber::Append(std::string& text, bool is_negative,
                            const std::string& what) const {
   if (!text.empty()) {
@@ -56,8 +57,8 @@ void ElementNumber::MultiplyBy(const std::string& factor) {
 
 std::string ElementNumber::Text() const {
   std::string text;
-  // Subtracted terms are written last: a sum that began with a subtracted term
-  // would need a 0 before it.
+  // Added terms come first and subtracted ones last, because a sum that begins
+  // with a subtracted term needs a 0 before it.
   for (const bool is_negative : {false, true}) {
     for (const Term& term : terms_) {
       if (is_negative != (term.coefficient < 0)) continue;

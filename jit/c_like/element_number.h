@@ -1,6 +1,6 @@
-// The number of an element in its buffer, as a sum in the language's type of
-// sizes. The sum is built by Horner's rule from the first dim to the last, with
-// constants multiplied out.
+// Builds the text of an element's row-major number in its buffer, as a sum in
+// the language's type of sizes. Callers add the indices by Horner's rule, from
+// the first dim to the last; constants are multiplied out.
 //
 //   ElementNumber number(c::kLanguage);
 //   number.Add("(size_t)i", 1);
@@ -23,11 +23,11 @@ namespace ember::jit::c_like {
 
 class ElementNumber {
  public:
-  // language: must outlive the number.
+  // language: must outlive this object
   explicit ElementNumber(const Language& language) : language_(&language) {}
 
-  // Adds coefficient * term. term: an expression that has the type of sizes and
-  // is not a sum.
+  // Adds coefficient * term. `term` is an expression in the type of sizes that
+  // needs no parentheses in a product.
   void Add(std::string term, int64_t coefficient);
   void Add(int64_t constant);
   void MultiplyBy(int64_t factor);

@@ -28,7 +28,8 @@ void ExpressionPrinter::EnterFunction(std::string heading) {
 
 void ExpressionPrinter::EnterScope(const Language::Scope& form,
                                    NodeId variable) {
-  // The extent is computed outside of the block, and only if it is used.
+  // The extent is printed before the block is entered, so that it is computed
+  // outside, and only if the form uses it.
   const bool has_end = form.heading.find("$end") != std::string_view::npos;
   const std::string end =
       has_end ? Print(loops::ExtentOf(nest_.pool, variable)) : std::string();
@@ -82,8 +83,8 @@ std::string ExpressionPrinter::Print(NodeId id) {
     case Opcode::kAxis:
       return names_.Variable(id);
     case Opcode::kBitcast:
-      // Element types that are held in one type have the same bits in it, so
-      // the bitcast does nothing.
+      // If the language holds both element types in the same type (f16 as u16,
+      // for example), their bits are the same, and the bitcast does nothing.
       if (TypeOf(language_, nest_.pool[node.operands[0]].type) ==
           TypeOf(language_, node.type))
         return Print(node.operands[0]);
@@ -104,8 +105,9 @@ std::string ExpressionPrinter::Print(NodeId id) {
   return name;
 }
 
-// Returns the value of a node with loads. A value that is the same in all lanes
-// is loaded before the loop over the lanes: at least one lane is active there.
+// Returns the value of a node with loads. In a loop over lanes, a value that is
+// the same in all lanes is loaded before the loop. That is safe, because at
+// least one lane is active.
 std::string ExpressionPrinter::PrintLoaded(NodeId id, const Node& node) {
   const bool is_of_lane = lane_loop_ && VariesByLane(id);
   auto& loaded = is_of_lane ? loaded_in_lane_ : loaded_;
@@ -131,7 +133,7 @@ std::string ExpressionPrinter::PrintNode(NodeId id, const Node& node) {
       return Element(node.buffer, node.operands);
     case Opcode::kPad:
       return PrintPad(node);
-    case Opcode::kConstant:  // Emit handles these
+    case Opcode::kConstant:  // Print handles these
     case Opcode::kParameter:
     case Opcode::kAxis:
       break;
@@ -169,8 +171,8 @@ bool ExpressionPrinter::IsShort(NodeId id) const {
 }
 
 bool ExpressionPrinter::IsShortOperation(NodeId id, const Node& node) const {
-  // Shifts and bitcasts of i64 have another result when they are computed in 32
-  // bits, so they are excluded.
+  // A shift or bitcast of i64 gives another result if it is computed in 32
+  // bits.
   if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight ||
       node.opcode == Opcode::kBitcast)
     return false;

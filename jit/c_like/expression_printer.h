@@ -1,8 +1,8 @@
 // Prints expressions of a nest, at the source builder's current position.
 //
-// Each node is a constant variable of its own. Nodes without loads are computed
-// once, as far out as jit/loops/analysis/scope_depths.h says. Nodes with loads
-// are computed at their statement, once per statement.
+// Each node's value is declared as a constant variable. Nodes without loads are
+// computed once, as far out as jit/loops/analysis/scope_depths.h says. Nodes
+// with loads are computed at their statement, once per statement.
 //
 //   expressions.BeginStatement();
 //   const std::string value = expressions.Print(store.value);    // "v12"
@@ -10,9 +10,8 @@
 //   // "b1_y[(size_t)i0_i * 16 + (size_t)i1_j]"
 //
 // Numbers of elements are sums in the language's type of sizes, which are
-// correct modulo its range.
-// i64 values that fit 32 bits are held and computed in 32 bits. So small
-// processors need no wider types.
+// correct modulo its range. i64 values that fit 32 bits are held and computed
+// in 32 bits, which is faster on small processors.
 //
 // Not thread-safe.
 #ifndef EMBER_JIT_C_LIKE_EXPRESSION_PRINTER_H_
@@ -39,13 +38,13 @@ namespace ember::jit::c_like {
 
 using loops::NodeId;
 
-// The vector loop around the code. The statements of its body run one by one,
-// each in a loop over all lanes.
+// The vector loop around the current statement. Each statement of its body is
+// printed as a loop over the lanes.
 struct Lanes {
   NodeId variable = 0;
   int64_t extent = 0;
-  // Name of an array with an element per lane, which is not 0 if the lane is
-  // active; empty: all lanes are active.
+  // Name of an array that has a nonzero element for each active lane; empty:
+  // all lanes are active.
   std::string mask;
 };
 
@@ -62,27 +61,29 @@ class ExpressionPrinter {
         error_(error),
         depths_(nest.pool) {}
 
-  // --- Blocks of the code, and what is known in them. ---
+  // --- Blocks of the code, and the variables that are bound in them. ---
 
   void EnterFunction(std::string heading);
-  // Begins a loop over all values of the variable.
+  // Begins a block that is a loop over all values of the variable.
   void EnterLoop(NodeId variable) {
     EnterScope({.heading = language_.loop, .first = {}}, variable);
   }
-  // Begins a block in which the variable has the value that the form gives it.
+  // Begins a block in which the variable is bound as the form says, for example
+  // to the number of the invocation.
   void EnterScope(const Language::Scope& form, NodeId variable);
   void EnterBranch(const std::string& condition);
   void Leave();
 
   std::optional<Lanes>& lanes() { return lanes_; }
-  // Runs print() inside a loop over the active lanes.
+  // Prints a loop over the active lanes, whose body print() prints.
   template <typename Print>
   void ForEachLane(Print&& print) {
     EnterLanes();
     print();
     LeaveLanes();
   }
-  // Returns the number of the lane in a loop that ForEachLane makes.
+  // Returns the name of the variable with the lane's number, inside a loop that
+  // ForEachLane has begun.
   std::string Lane() const { return names_.Variable(lanes_->variable); }
   bool VariesByLane(NodeId id) {
     return lanes_ && depths_.DependsOn(id, lanes_->variable);
@@ -91,14 +92,16 @@ class ExpressionPrinter {
 
   // --- values ---
 
-  // Forgets the values of loads, because memory may have changed since.
+  // Begins a statement: forgets the values of loads, because memory may have
+  // changed.
   void BeginStatement() { loaded_.clear(); }
   std::string Print(NodeId id);
-  // Returns the number of elements of the buffer, as an expression.
+  // Returns an expression for the number of elements of the buffer.
   std::string ElementsOf(uint32_t buffer);
   // Returns the name of a pointer to the buffer's first element.
   std::string Buffer(uint32_t buffer) { return names_.Buffer(buffer); }
-  // Returns the number of the element in its buffer, in row-major order.
+  // Returns an expression for the row-major number of the element with these
+  // indices.
   std::string Position(uint32_t buffer, std::span<const NodeId> indices);
   std::string At(uint32_t buffer, std::string_view position) {
     return Concat({names_.Buffer(buffer), "[", position, "]"});
@@ -119,21 +122,23 @@ class ExpressionPrinter {
   void Push(bool is_branch, std::string heading);
   void EnterLanes();
   void LeaveLanes();
-  // Returns the node's value as an expression, in terms of variables for its
-  // operands.
+  // Returns the expression of a node, in which its operands are names of
+  // variables.
   std::string PrintNode(NodeId id, const tensor::Node& node);
   std::string PrintArithmetic(NodeId id, const tensor::Node& node);
   std::string PrintPad(const tensor::Node& node);
-  // Prints a node with loads.
+  // Declares a variable for a node with loads, unless this statement has one,
+  // and returns its name.
   std::string PrintLoaded(NodeId id, const tensor::Node& node);
-  // Declares the node's variable in the scope of the given depth.
+  // Declares a constant variable for the node in the block at depth `depth`,
+  // and returns its name.
   std::string Declare(NodeId id, const tensor::Node& node, int depth,
                       Part part);
-  // True if the node is an i64 that is held in 32 bits, since it is not wide
-  // (loops::LoopNest::wide).
+  // True if the node is an i64 that fits 32 bits, because it is not marked as
+  // wide (loops::LoopNest::wide).
   bool IsShort(NodeId id) const;
-  // True if the node's operation gives the same result when it is computed in
-  // 32 bits.
+  // True if the node's instruction can be computed in 32 bits with the same
+  // result.
   bool IsShortOperation(NodeId id, const tensor::Node& node) const;
 
   const Language& language_;
@@ -145,12 +150,13 @@ class ExpressionPrinter {
   loops::ScopeDepths depths_;
   std::vector<Scope> scopes_;
   std::optional<Lanes> lanes_;
-  // Values of nodes with loads: those of the current statement, and those of a
-  // loop over lanes in that statement.
+  // Names of the variables of nodes with loads. loaded_: those of the current
+  // statement; loaded_in_lane_: those of the current loop over lanes, for
+  // values that differ between lanes.
   std::unordered_map<NodeId, std::string> loaded_;
   std::unordered_map<NodeId, std::string> loaded_in_lane_;
-  // Depth of the block that contains the loop over lanes; not set outside of
-  // such a loop.
+  // depth of the block around the current loop over lanes; nullopt outside of
+  // one
   std::optional<int> lane_loop_;
 };
 

@@ -1,5 +1,5 @@
-// Forms: texts of a language with named gaps, which make up most of a
-// language's table.
+// Fills the gaps of forms. A form is a text of a language with named gaps; most
+// fields of a language's table (language.h) are forms.
 //
 //   Fill("const $type $name = $value;",
 //        {{"type", "float"}, {"name", "v1"}, {"value", "x[0]"}});
@@ -21,8 +21,8 @@ struct GapValue {
   std::string_view value;
 };
 
-// Returns the form with values in its gaps. Values that the form has no gap for
-// are not used.
+// Returns the form with each gap replaced by the value of its name. Values
+// without a gap are ignored.
 std::string Fill(std::string_view form, std::initializer_list<GapValue> values);
 
 }  // namespace ember::jit::c_like

@@ -1,4 +1,4 @@
-// Makes names of the nest's names for code.
+// Makes identifiers of the languages from the names of a nest.
 //
 //   BufferName(nest, 2);   // "b2_acc"
 //
@@ -14,10 +14,12 @@
 
 namespace ember::jit::c_like {
 
-// Returns the name with all characters but letters, digits and '_' replaced.
+// Returns the name with each character other than letters, digits and '_'
+// replaced, so that it is an identifier.
 std::string Identifier(std::string_view name);
 
-// Return the names of a parameter and of a buffer: "p0_N", "b2_acc".
+// Return the identifiers of a parameter and of a buffer, for example "p0_N" and
+// "b2_acc".
 std::string ParameterName(const loops::LoopNest& nest, uint64_t number);
 std::string BufferName(const loops::LoopNest& nest, uint32_t number);
 

@@ -21,7 +21,8 @@ bool IsBound(const BufferStorage& storage) {
          storage.kind == StorageKind::kSlices;
 }
 
-// Returns the number of the buffer's binding.
+// Returns the number of the buffer's binding: the number of bound buffers
+// before it.
 size_t BindingOf(const loops::Phase& phase, uint32_t buffer) {
   const std::vector<BufferStorage>& storage = phase.workgroup.storage;
   return static_cast<size_t>(
@@ -33,7 +34,8 @@ size_t BindingCount(const loops::Phase& phase) {
                    static_cast<uint32_t>(phase.workgroup.storage.size()));
 }
 
-// True if another binding of the phase may have the buffer's memory.
+// True if the buffer may share its memory with another bound buffer of the
+// phase.
 bool SharesMemory(const loops::LoopNest& nest, const loops::Phase& phase,
                   uint32_t buffer) {
   const std::vector<BufferStorage>& storage = phase.workgroup.storage;

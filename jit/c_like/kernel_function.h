@@ -1,6 +1,6 @@
-// Prints the parts of a kernel function that say where its data is: the heading
-// with its arguments, and the declarations of buffers. Everything comes from
-// the phase's workgroup (jit/loops/workgroup.h) and the language's forms.
+// Prints a GPU kernel's heading with its arguments, and its declarations of
+// buffers. Storage comes from the phase's workgroup (jit/loops/workgroup.h),
+// texts from the language's forms.
 //
 //   KernelHeading(kOpenCl, nest, phase, "phase0");
 //   // "kernel … void phase0(global const uchar *restrict a0, const ulong o0, …)"
@@ -21,7 +21,8 @@
 
 namespace ember::jit::c_like {
 
-// Returns how the phase's kernel is launched, as its heading declares it.
+// Returns what a launch of the phase's kernel must provide: the bindings, and
+// the numbers of invocations and bytes that the heading declares.
 gpu::PhaseCode DescribeKernel(const Language& language,
                               const loops::LoopNest& nest,
                               const loops::Phase& phase, std::string name);
@@ -29,13 +30,14 @@ gpu::PhaseCode DescribeKernel(const Language& language,
 std::string KernelHeading(const Language& language, const loops::LoopNest& nest,
                           const loops::Phase& phase, const std::string& name);
 
-// Returns the lines at the begin of the function: the number of its task, the
-// workgroup's memory, the record of failed checks.
+// Returns the first lines of the kernel's function. They declare the number of
+// its task, the workgroup's memory, and the record of failed checks.
 std::vector<std::string> KernelFirstLines(const Language& language,
                                           const loops::LoopNest& nest,
                                           const loops::Phase& phase);
 
-// Returns the line that declares a buffer that is no register buffer.
+// Returns the line that declares a buffer of memory, workgroup memory or slices
+// (not registers). `name`: its identifier.
 std::string KernelBufferLine(const Language& language,
                              const loops::LoopNest& nest,
                              const loops::Phase& phase, uint32_t number,

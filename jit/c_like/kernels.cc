@@ -11,8 +11,8 @@
 namespace ember::jit::c_like {
 namespace {
 
-// Prints phases of a legalised device nest behind `text`. Names begin with
-// `kind`.
+// Appends the phases of a legalised device nest to `text`, as kernels whose
+// names are `kind` and a number.
 Status PrintPhases(const Language& language, const loops::LoopNest& nest,
                    const std::vector<loops::Phase>& phases,
                    std::string_view kind, std::string& text,

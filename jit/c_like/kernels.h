@@ -25,18 +25,19 @@ namespace ember::jit::c_like {
 struct KernelsBuild {
   const Language& language;
   const gpu::DeviceTraits& device;
-  // The text before the first kernel.
+  // the text at the start of the file, before the first kernel
   std::string_view prelude;
-  // The format of the code (hal/executable.h).
+  // the name of the code's format (hal/executable.h)
   std::string_view format;
 };
 
-// Runs the passes for the device on the verified nest and prints the result.
-// log: may be null. Errors: reasons of jit/backend/decline_reasons.h.
+// Runs the device's passes on the verified nest, and prints the resulting
+// device nest. `log`: if it is not null, gets the passes that ran. Errors:
+// reasons of jit/backend/decline_reasons.h.
 StatusOr<gpu::DeviceCode> PrintKernels(const loops::LoopNest& nest,
                                        const KernelsBuild& build, PassLog* log);
 
-// Returns the code as text.
+// Returns the source text of the printed kernels, whose bytes `code` holds.
 std::string TextOf(const gpu::DeviceCode& code);
 
 }  // namespace ember::jit::c_like

@@ -1,5 +1,6 @@
-// The table of a language like C: all that the printer of this folder does not
-// share between C11, OpenCL C, MSL and the like.
+// Defines the table of a language like C (C11, OpenCL C, MSL): all texts and
+// properties in which the languages differ. The printer of this folder reads
+// them from the table.
 //
 //   constexpr Language kOpenCl = {.operations = {…},
 //                                 .types = {.i32 = "int", …},
@@ -10,8 +11,8 @@
 //   PrintPhase(kOpenCl, nest, nest.phases[0], "kernel0");
 //
 // Most fields are forms (jit/c_like/form.h); the comment of each names its
-// gaps. Fields that say what may be empty are optional; IsComplete checks the
-// others, so that a gap in a table does not build.
+// gaps. A field is optional if its comment says when it is empty. IsComplete
+// checks the others, so that a table with a missing field does not build.
 //
 // A constant value. Functions are thread-safe.
 #ifndef EMBER_JIT_C_LIKE_LANGUAGE_H_
@@ -30,133 +31,144 @@
 namespace ember::jit::c_like {
 
 struct Language {
-  // The operations that legalisation leaves. An element has the same type in
-  // memory and in a variable.
+  // The operations that the language has; legalisation replaces all others.
+  // Elements have the same type in memory and in variables.
   legalise::TargetOperations operations;
-  // Largest number of lines of a function; longer ones are declined.
+  // Largest number of lines of a function. Nests with longer functions are
+  // declined.
   int64_t max_lines = 0;
 
-  // Names of types. Floats of 16 and 8 bits are their bits, in u16 and u8.
-  // size: the unsigned type of numbers of elements, of 32 bits or more.
+  // Names of the types of elements. Floats of 16 and 8 bits are held as their
+  // bits, in u16 and u8. `size`: the unsigned type of numbers of elements,
+  // which has 32 bits or more.
   struct Types {
     std::string_view boolean, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64;
     std::string_view size;
   } types;
 
-  // Literals of $value, which is a number without a sign. Signed integers of up
-  // to 31 bits need no form. infinite_f32 and infinite_f64 are infinities and
-  // NaNs; their $value is the bits, a decimal number.
+  // Forms of literals. Gap: $value, a number without a sign. Signed integers of
+  // up to 31 bits need no form. infinite_f32 and infinite_f64: infinities and
+  // NaNs, whose $value is the bits as a decimal number.
   struct Literals {
     std::string_view u32, i64, u64, f32, f64, infinite_f32, infinite_f64;
   } literals;
 
-  // Bits of $value as another type of this size.
+  // Expressions that reinterpret the bits of $value as another type of the same
+  // size.
   struct Bits {
     std::string_view f32_of_u32, f64_of_u64, u32_of_f32, u64_of_f64;
   } bits;
 
-  // The call of $function for $value of f32 and of f64, and names of functions.
-  // round: to the nearest, ties to even. infinity: a constant, of any float.
+  // call_f32, call_f64: calls of a function for an argument of f32 and of f64;
+  // gaps: $function, $value. infinity: the name of a constant that any float
+  // compares with. The others are names of functions; `round` rounds to
+  // nearest, ties to even.
   struct Functions {
     std::string_view call_f32, call_f64;
     std::string_view absolute, floor, ceil, round, truncate, square_root;
     std::string_view infinity;
   } functions;
 
-  // $value, an operand or an expression in parentheses, as $type.
+  // A cast. Gaps: $type, and $value, which is an operand or an expression in
+  // parentheses.
   std::string_view cast;
-  // $yes if $condition holds, else $no.
+  // A conditional expression. Gaps: $condition, $yes, $no.
   std::string_view choice;
 
-  // Declarations of $name: a constant, a variable with $value, and arrays of
-  // $count elements; `zeros` begins with zeros.
+  // Declarations. Gaps: $type, $name, and $value for a constant or variable,
+  // $count for an array. `zeros` is an array that is initialised with zeros.
   struct Declarations {
     std::string_view constant, variable, array, zeros;
   } declarations;
 
-  // Heading of a loop over $name, of $type, from 0 to $end - 1.
+  // The heading of a loop whose variable runs from 0 to $end - 1. Gaps: $type,
+  // $name (of the variable), $end.
   std::string_view loop;
 
-  // A block that gives a variable its value: the heading before the brace, and
-  // the first line in the block, which may be empty. Gaps: $type, $name, $end.
+  // A block that binds a variable. `heading`: the text before the brace.
+  // `first`: the first line in the block; it may be empty. Gaps of both: $type,
+  // $name, $end.
   struct Scope {
     std::string_view heading, first;
   };
-  // The block of a task: a loop over the tasks of a call, or a branch in which
-  // a workgroup runs one of them.
+  // The block that binds the task's number: a loop over the tasks of a call or,
+  // for GPUs, a branch in which the workgroup runs one task.
   Scope task;
-  // The block of the loops over invocations. An empty heading: these loops are
-  // loops like others, and `first` is a block like others.
+  // The block for an invocation loop. If its heading is empty, one thread runs
+  // all invocations: an invocation loop is printed as an ordinary loop, and the
+  // body of a `first` statement as an ordinary block.
   Scope invocation;
-  // The condition that holds in the first invocation of a workgroup, which runs
-  // the blocks `first`. Empty without `invocation`.
+  // The condition that holds only in the first invocation of a workgroup, for
+  // `first` statements. Empty if `invocation` is empty.
   std::string_view first_invocation;
-  // The line of a barrier. Empty without `invocation`.
+  // The statement of a barrier. Empty if `invocation` is empty.
   std::string_view barrier;
 
-  // The functions of a GPU's language, which are kernels: a launch gives them
-  // the buffers in the device's memory (vm/format/device_abi.h). Set if and
-  // only if `invocation` is.
+  // Forms for functions that are GPU kernels. A launch passes them the buffers
+  // in the device's memory (vm/format/device_abi.h). Set if and only if
+  // `invocation` is set.
   struct Kernel {
-    // The heading of a function, before the brace. Gaps: $name, $arguments,
-    // $invocations (of a workgroup).
+    // The function's heading, before the brace. Gaps: $name, $arguments,
+    // $invocations (number per workgroup).
     std::string_view heading;
-    // The argument for binding $number. Gaps: $const, which is "const " if the
-    // kernel only reads it, and $restrict, which is "restrict " if no other
-    // binding has the same memory.
+    // The argument for a binding. Gaps: $number; $const, which is "const " if
+    // the kernel only reads the binding; $restrict, which is "restrict " if no
+    // other binding has the same memory.
     std::string_view binding;
-    // The argument for parameter $name. Empty if the form `parameter` of the
-    // language declares it.
+    // The argument for a parameter. Gap: $name. Empty if Language::parameter
+    // declares parameters.
     std::string_view parameter;
-    // The last argument, which gives the number of the first task.
+    // The last argument, which has the number of the launch's first task.
     std::string_view first_task;
-    // The lines at the begin of a function, which declare `workgroup`, the
-    // workgroup's number, and `task`, the number of the task of this workgroup,
-    // or of this one of its $invocations. Gap: $parameters, the number of
-    // parameters.
+    // Lines at the start of the function. `workgroup` declares the workgroup's
+    // number; task_of_workgroup and task_of_invocation declare the task's
+    // number, for phases in which a workgroup, or each invocation, runs a task.
+    // Gaps: $parameters (number of parameters), $invocations.
     std::string_view workgroup, task_of_workgroup, task_of_invocation;
-    // Declares the pointer $name to elements of $type in binding $number. Gap:
-    // $const.
+    // Declares a pointer to the elements of a binding. Gaps: $name, $type,
+    // $number (of the binding), $const.
     std::string_view pointer;
-    // Moves the pointer $name to the workgroup's slice, which has $elements.
+    // Advances a pointer to the workgroup's slice. Gaps: $name, $elements
+    // (number per slice).
     std::string_view slice;
-    // Declares the workgroup's memory, which has $bytes. Empty if it is an
-    // argument, for which each launch provides the bytes.
+    // Declares the workgroup's memory. Gap: $bytes. Empty if the memory is an
+    // argument of the kernel.
     std::string_view shared;
-    // Declares the pointer $name to elements of $type at byte $offset of the
-    // workgroup's memory.
+    // Declares a pointer to a buffer in the workgroup's memory. Gaps: $name,
+    // $type, $offset (in bytes).
     std::string_view shared_pointer;
-    // Declares the pointer to the record of a failed check, in binding $number.
+    // Declares the pointer to the record of a failed check. Gap: $number (of
+    // its binding).
     std::string_view record;
   } kernel;
 
-  // The line behind a check that failed. Gaps: $buffer, $dim, $index, $extent.
-  // A kernel's line records the failure, and the kernel continues behind the
-  // block of the check; in other languages it leaves the function.
+  // The statement that runs if a check fails. Gaps: $buffer, $dim, $index,
+  // $extent. In a kernel it records the failure, and execution continues after
+  // the block of the check; in other languages it returns from the function.
   std::string_view failure;
-  // The constant of parameter $number, $name. Empty for kernels whose heading
-  // declares it (Kernel::parameter).
+  // Declares a parameter as a constant. Gaps: $number, $name. Empty if the
+  // heading of kernels declares it (Kernel::parameter).
   std::string_view parameter;
-  // The first and the last line of a function; both may be empty.
+  // The first and the last line of each function; both may be empty.
   std::string_view first_line, last_line;
 
-  // Returns the heading of the function of a phase, before the brace. Null for
-  // kernels.
+  // Returns the heading of a phase's function, before the brace. Null for
+  // languages of kernels.
   std::string (*heading)(const loops::LoopNest& nest, const loops::Phase& phase,
                          const std::string& name) = nullptr;
-  // Returns the line that declares a buffer that is no register buffer. Null
-  // for kernels.
+  // Returns the line that declares buffer `number`, which is no register
+  // buffer. Null for languages of kernels.
   std::string (*buffer)(const loops::LoopNest& nest, uint32_t number,
                         const std::string& name) = nullptr;
-  // Returns an error, with a row of jit/backend/decline_reasons.h, for a
-  // statement that the language cannot express. May be null.
+  // Returns a reason to decline (jit/backend/decline_reasons.h) if the language
+  // cannot express the statement. May be null.
   Status (*refuse)(const loops::LoopNest& nest,
                    const loops::Statement& statement) = nullptr;
 
   bool HasInvocations() const { return !invocation.heading.empty(); }
 };
 
-// True if all fields that must be set are set.
+// True if the table has all fields that are not optional.
 constexpr bool IsComplete(const Language& l) {
   for (const std::string_view text : {l.types.boolean,
                                       l.types.i8,
@@ -214,16 +226,16 @@ constexpr bool IsComplete(const Language& l) {
          (l.buffer == nullptr) == has_invocations;
 }
 
-// Returns the name of the type of elements of `type`.
+// Returns the language's name of the type for elements of `type`.
 std::string_view TypeOf(const Language& language, DType type);
 
-// Returns the unsigned type in which integers of this type are computed, so
-// that they wrap. The unsigned type has at least 32 bits, because C computes
+// Returns the name of the unsigned type in which integers of `type` are
+// computed, so that they wrap. It has at least 32 bits, because C computes
 // shorter types in `int`.
 std::string_view WrappingTypeOf(const Language& language, DType type);
 
-// Returns the value, an operand or an expression in parentheses, as the type of
-// this name.
+// Returns a cast of `value` to the type with this name. `value` is an operand
+// or an expression in parentheses.
 std::string CastTo(const Language& language, std::string_view type,
                    std::string_view value);
 

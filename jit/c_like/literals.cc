@@ -11,7 +11,8 @@
 namespace ember::jit::c_like {
 namespace {
 
-// Largest integer literal that has a type without a suffix.
+// Largest integer that is written as a literal without a suffix, because it has
+// type int.
 constexpr int64_t kMaxPlain = INT32_MAX;
 
 std::string Of(std::string_view form, const std::string& value) {
@@ -27,8 +28,7 @@ std::string IntegerLiteral(const Language& language, int64_t value) {
                    : Of(form, std::to_string(value));
 }
 
-// Returns a text of the number that is exact and that C99 reads: a hexadecimal
-// float, the shortest such text.
+// Returns the number as the shortest hexadecimal float of C99, which is exact.
 std::string HexadecimalFloat(double value) {
   char text[40];
   std::snprintf(text, sizeof(text), "%a", value);

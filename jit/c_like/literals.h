@@ -1,4 +1,4 @@
-// Constants of a language.
+// Prints constants as literals of a language.
 //
 //   LiteralOf(c::kLanguage, DType::kF32, 0x3fc00000);   // "0x1.8p+0f"
 //
@@ -14,12 +14,12 @@
 
 namespace ember::jit::c_like {
 
-// Returns a constant of the type, given by its bits, as a literal. The literal
-// may begin with a minus.
+// Returns the literal of a constant of the type, given by its bits. It may
+// begin with a minus sign.
 std::string LiteralOf(const Language& language, DType type, uint64_t bits);
 
-// Returns a number of elements or an index as a literal, for arithmetic in the
-// language's type of sizes.
+// Returns the literal of a number of elements or an index, in the language's
+// type of sizes.
 std::string SizeLiteral(const Language& language, int64_t value);
 
 }  // namespace ember::jit::c_like

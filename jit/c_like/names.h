@@ -1,6 +1,6 @@
-// Names parameters, buffers and loop variables of a nest in the code of a
-// phase, and declares the parameters and buffers that the phase uses at the
-// beginning of its function, unless the function's heading declares them.
+// Returns names for the parameters, buffers and loop variables of a phase's
+// code. When a parameter or buffer is first named, its declaration is added at
+// the start of the function, unless the function's heading declares it.
 //
 //   Names names(c::kLanguage, nest, nest.phases[0], builder);
 //   names.Buffer(2);   // "b2_acc", and "float b2_acc[16];" once
@@ -27,14 +27,14 @@ class Names {
         const loops::Phase& phase, SourceBuilder& builder);
 
   std::string Parameter(uint64_t number);
-  // Returns the name of a pointer to the buffer's first element, or of an
+  // Returns the buffer's name: that of a pointer to its first element, or of an
   // array.
   std::string Buffer(uint32_t number);
-  // Returns the name of a loop variable. variable: an Axis node.
+  // Returns the name of a loop variable, which is an Axis node.
   std::string Variable(loops::NodeId variable) const;
 
-  // True if each invocation has its own registers of the buffer, so that the
-  // first index, which is the invocation's number, counts for nothing.
+  // True if the first index of a register buffer is the invocation's number.
+  // Each invocation declares only its own elements, so that index is left out.
   bool IsOfInvocation(uint32_t buffer) const { return of_invocation_[buffer]; }
 
  private:

@@ -35,7 +35,8 @@ class PhasePrinter {
  private:
   void EnterFunction(const std::string& name);
   void MoveToSlices();
-  // Prints the statements of the block from number `begin` on.
+  // Prints the statements of the block, beginning with statement number
+  // `begin`.
   void PrintBlock(const Block& block, size_t begin = 0);
   Status CheckStatement(const Statement& statement) const;
   void PrintStatement(const Statement& statement);
@@ -47,11 +48,12 @@ class PhasePrinter {
   void PrintIf(const Statement& statement);
   void PrintLanesIf(const Statement& statement);
   void PrintCheck(const Statement& check);
-  // Prints the check, which records a failure, and the rest of the block in a
-  // branch that runs if the check holds.
+  // Prints check number `number` of a kernel's block, which records a failure,
+  // and then the rest of the block in a branch that runs only if the check
+  // holds.
   void PrintRecordedCheck(const Block& block, size_t number);
-  // Prints the test of a check in all lanes, and the lines of print_failure()
-  // behind it.
+  // Prints the comparison of a check, in all lanes of a vector loop.
+  // print_failure(line) prints the statement that runs if the comparison fails.
   template <typename PrintFailure>
   void PrintTest(const Statement& check, PrintFailure&& print_failure);
 
@@ -135,8 +137,8 @@ void PhasePrinter::PrintStatement(const Statement& statement) {
     case Statement::Kind::kBarrier:
       if (!language_.barrier.empty()) c_.Line(language_.barrier);
       return;
-    // Prefetches are left out. Asynchronous stores are done at once, so nothing
-    // is awaited.
+    // Prefetches are left out. Stores marked as asynchronous are performed at
+    // once, so awaits print nothing.
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
     case Statement::Kind::kSlot:
@@ -153,9 +155,9 @@ void PhasePrinter::PrintFor(const Statement& statement) {
     case LoopKind::kInvocation:
       return language_.HasInvocations() ? PrintInvocations(statement)
                                         : PrintLoop(statement);
-    // Loops that are unrolled or of dot products are printed as ordinary loops:
-    // compilers decide best what to unroll. If the code asks a C compiler to
-    // unroll all of a register tile, it does so before it looks for vectors.
+    // Unrolled loops and dot loops are printed as ordinary loops, because
+    // compilers decide best what to unroll. If the code asked a C compiler to
+    // unroll a register tile, it would do so before it looks for vectors.
     case LoopKind::kUnrolled:
     case LoopKind::kDot:
     case LoopKind::kSerial:
@@ -203,8 +205,9 @@ void PhasePrinter::PrintIf(const Statement& statement) {
   expressions_.Leave();
 }
 
-// Prints the body in a branch that runs if some lane is active. So the body may
-// load values that all lanes share.
+// Prints an `if` whose condition differs between lanes. The body is in a branch
+// that runs only if some lane is active, so it may load values that all lanes
+// share.
 void PhasePrinter::PrintLanesIf(const Statement& statement) {
   const Lanes around = *expressions_.lanes();
   const std::string mask = c_.NewName();

@@ -4,9 +4,9 @@
 //       const std::string function,
 //       PrintPhase(c::kLanguage, nest, nest.phases[0], "ember_relu_phase0"));
 //
-// A language with invocations (Language::invocation) gets device nests: a
-// workgroup runs a task, its invocations execute what is outside of loops over
-// invocations together, and only the first of them stores there to memory.
+// For a language with invocations (Language::invocation) the nest must be a
+// device nest. All invocations of a workgroup execute the code outside of
+// invocation loops, but only the first one stores to memory there.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_C_LIKE_PHASE_PRINTER_H_
@@ -20,9 +20,10 @@
 
 namespace ember::jit::c_like {
 
-// Returns the definition of the function `name`. The nest must be verified and
-// legalised for language.operations. Errors: those of language.refuse;
-// kUnimplemented with another reason of jit/backend/decline_reasons.h.
+// Returns the definition of the function `name`, which runs the phase. The nest
+// must be verified, and legalised for language.operations. Errors: those of
+// language.refuse, or kUnimplemented with another reason of
+// jit/backend/decline_reasons.h.
 StatusOr<std::string> PrintPhase(const Language& language,
                                  const loops::LoopNest& nest,
                                  const loops::Phase& phase,

@@ -1,5 +1,5 @@
-// Builds the text of one function: nested blocks, each with a beginning, for
-// values that do not change in the block, and the code after it.
+// Builds the text of one function from nested blocks. A block has two parts: a
+// beginning, for values that do not change in the block, and the code after it.
 //
 //   SourceBuilder c(c::kLanguage);
 //   c.Enter("for (int32_t i = 0; i < 4; ++i)");
@@ -7,9 +7,8 @@
 //   c.Line(Concat({"y[i] = ", two, ";"}));
 //   c.Leave();
 //
-// A block gets its braces and its position in the outer block when it is left,
-// so that declarations made in the outer block meanwhile precede it. An empty
-// block leaves no text.
+// Leave() adds a block's text to the outer block, so declarations that were
+// added to the outer block meanwhile precede it. An empty block is left out.
 //
 // Not thread-safe.
 #ifndef EMBER_JIT_C_LIKE_SOURCE_BUILDER_H_
@@ -28,30 +27,31 @@ enum class Part : uint8_t { kBegin, kEnd };
 
 class SourceBuilder {
  public:
-  // language: must outlive the builder.
+  // language: must outlive the source builder
   explicit SourceBuilder(const Language& language) : language_(language) {}
 
-  // Begins a block. heading: the text before the brace. The first block is the
-  // function's.
+  // Begins a block. `heading`: the text before its brace. The first block is
+  // the body of the function.
   void Enter(std::string heading);
   void Leave();
-  // Returns the depth of the innermost block; that of the function is 0.
+  // Returns the depth of the innermost open block; that of the function's body
+  // is 0.
   int depth() const { return static_cast<int>(blocks_.size()) - 1; }
 
-  // Adds a line at the end of the innermost block, or to a part of a block
-  // around it.
+  // Line adds a line at the end of the innermost block; LineAt adds one to a
+  // part of the open block at depth `depth`.
   void Line(std::string_view text) { LineAt(depth(), Part::kEnd, text); }
   void LineAt(int depth, Part part, std::string_view text);
-  // Declares a constant variable in that part of the block at depth `depth`,
+  // Declares a constant variable in a part of the open block at depth `depth`,
   // and returns its name.
   std::string Declare(int depth, Part part, std::string_view type,
                       std::string_view value);
-  // Returns a name that no other variable has.
+  // Returns a name that no other variable of the function has.
   std::string NewName() { return "v" + std::to_string(++names_); }
 
-  // Number of lines that were added to all blocks so far.
+  // Returns the number of lines that were added so far.
   int64_t lines() const { return lines_; }
-  // Returns the text of the function. All blocks must have been left.
+  // Returns the text of the function, all of whose blocks must have been left.
   std::string Take() { return std::move(done_); }
 
  private:

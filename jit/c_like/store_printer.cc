@@ -36,9 +36,9 @@ void StorePrinter::PrintLanes(const std::vector<Store>& stores) {
       for (const Store& store : stores) Write(Prepare(store));
     });
   }
-  // If there are several loops over the lanes, arrays keep the loaded values
-  // between them. Values without loads are computed in the last loop, where
-  // they are stored.
+  // Loads and stores are in separate loops over the lanes, and arrays keep the
+  // loaded values in between. Values without loads are computed in the last
+  // loop.
   std::vector<Pending> all(stores.size());
   const Language& language = expressions_.language();
   const std::string count = std::to_string(expressions_.lanes()->extent);
@@ -71,7 +71,8 @@ void StorePrinter::PrintLanes(const std::vector<Store>& stores) {
       }
     }
   });
-  // Each store is done in all lanes before the next store.
+  // Each store has a loop over all lanes of its own, in the order of the
+  // stores.
   for (Pending& pending : all) {
     expressions_.ForEachLane([&] {
       const Store& store = *pending.store;

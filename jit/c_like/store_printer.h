@@ -1,12 +1,12 @@
-// Prints stores: all values and element numbers of a statement are computed
-// before its first element is stored, in all lanes of a vector loop.
+// Prints the stores of a statement: all values and element numbers, in all
+// lanes of a vector loop, are computed before the first element is stored.
 //
 //   StorePrinter stores(nest, builder, expressions);
 //   stores.Print(statement.stores);
 //
-// In a vector loop this takes two loops over the lanes, with an array between
-// them for loaded values. If no store can change what the statement loads, one
-// loop suffices.
+// In a vector loop that takes a loop over the lanes that loads values into
+// arrays, and another one that stores. If no store can change an element that
+// the statement loads, one loop suffices.
 //
 // Not thread-safe.
 #ifndef EMBER_JIT_C_LIKE_STORE_PRINTER_H_
@@ -30,8 +30,8 @@ class StorePrinter {
   void Print(const std::vector<loops::Store>& stores);
 
  private:
-  // A store and the expressions of its operands. In a vector loop such an
-  // expression may be an element of an array of lanes.
+  // A store, and the expressions of its element number and its value. In a
+  // vector loop they may be elements of arrays with an element per lane.
   struct Pending {
     const loops::Store* store = nullptr;
     std::string position;
@@ -40,7 +40,8 @@ class StorePrinter {
 
   Pending Prepare(const loops::Store& store);
   void PrintLanes(const std::vector<loops::Store>& stores);
-  // True if no store of the statement changes what the statement loads.
+  // True if no store of the statement can change an element that the statement
+  // loads, and no two stores are to one buffer.
   bool IsApart(const std::vector<loops::Store>& stores) const;
   bool PositionHasLoad(const loops::Store& store);
   void Write(const Pending& pending);

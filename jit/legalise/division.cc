@@ -12,7 +12,8 @@ using tensor::Interval;
 
 namespace {
 
-// A range of dividends that stay exact when a multiple of the divisor is added.
+// A range of dividends so small that adding a multiple of the divisor does not
+// overflow.
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 struct Operands {
@@ -20,7 +21,8 @@ struct Operands {
   Term b;
   Interval range_a;
   Interval range_b;
-  // Also true if the type is signed, but neither operand can be negative.
+  // True if the operation can be done by an unsigned division: the type is
+  // unsigned, or neither operand can be negative.
   bool is_unsigned = false;
 
   bool MayDivideByZero() const { return range_b.Contains(0); }
@@ -29,8 +31,8 @@ struct Operands {
   }
 };
 
-// Returns the divisor b, with 1 in place of values for which the machine's
-// division has no result.
+// Returns divisor b, in which 0 and -1, for which the machine's division may
+// have no result, are replaced by 1 if they can occur.
 Term SafeDivisor(const Operands& o) {
   if (!o.MayDivideByZero() && !o.MayDivideByMinusOne()) return o.b;
   if (!o.MayDivideByMinusOne()) return Select(o.b == 0, o.b.Integer(1), o.b);
@@ -39,7 +41,7 @@ Term SafeDivisor(const Operands& o) {
                 o.b.Integer(1), o.b);
 }
 
-// Returns the quotient rounded toward 0.
+// Returns the quotient rounded toward 0; 0 if b is 0.
 Term Quotient(const Operands& o) {
   Term quotient = Raw(o.is_unsigned ? Opcode::kFloorDivide : Opcode::kDivide,
                       o.a, SafeDivisor(o));
@@ -49,15 +51,17 @@ Term Quotient(const Operands& o) {
   return quotient;
 }
 
-// Returns the remainder with the sign of the dividend. Where the divisor is 0
-// or -1, the safe divisor 1 gives the remainder 0, which is right.
+// Returns the remainder of the quotient rounded toward 0, which has the
+// dividend's sign. If b is 0 or -1, the remainder by the safe divisor 1 is 0,
+// which is the defined result.
 Term Remainder(const Operands& o) {
   return Raw(o.is_unsigned ? Opcode::kModulo : Opcode::kRemainder, o.a,
              SafeDivisor(o));
 }
 
-// Divides a dividend that may be negative, but not by much, by a positive
-// constant. A multiple of the constant is added first to make it positive.
+// Returns floordiv or mod of a dividend with a known lower bound by a positive
+// constant. A multiple of the constant is added first, so that the dividend is
+// not negative. Returns nullopt if that might overflow.
 std::optional<Term> Shifted(const Operands& o, int64_t divisor,
                             bool is_quotient) {
   if (o.a.type() != DType::kI64 || !o.range_a.Within(kSmall) ||
@@ -70,7 +74,8 @@ std::optional<Term> Shifted(const Operands& o, int64_t divisor,
   return is_quotient ? result - times : result;
 }
 
-// Computes the result rounded down from the quotient and remainder toward 0.
+// Returns floordiv or mod, computed from the quotient and remainder that are
+// rounded toward 0.
 Term RoundedDown(const Operands& o, bool is_quotient) {
   const Term remainder = Remainder(o);
   const Term wrong = o.range_b.low >= 0

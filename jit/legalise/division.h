@@ -1,5 +1,5 @@
-// Expresses division of integers by the divisions of machines, which have no
-// result for a divisor of 0, nor for the smallest value by -1:
+// Expresses divisions of integers by raw ones. A machine's division has no
+// result if the divisor is 0, or if the smallest value is divided by -1:
 //
 //   a / b               ->  select(b == 0, 0,
 //                               raw(floordiv(a, select(b == 0, 1, b))))
@@ -9,8 +9,9 @@
 //                           the other sign
 //   raw(rem(a, b))      ->  a - raw(a / b) * b         unless signed_remainders
 //
-// Ranges decide which of the cases can occur. floordiv and mod keep their
-// opcodes, so that code which takes indices apart still finds them.
+// The operands' ranges decide which of these cases can occur. Raw forms of
+// floordiv and mod keep these opcodes, because passes that analyse indices look
+// for them.
 #ifndef EMBER_JIT_LEGALISE_DIVISION_H_
 #define EMBER_JIT_LEGALISE_DIVISION_H_
 

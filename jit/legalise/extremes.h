@@ -6,9 +6,9 @@
 //   raw(min(a, b))  ->  select(or(a < b, is_nan(b)), a, b)
 //                                                   unless number_extremes
 //
-// A comparison and a select together are one instruction of most machines. If b
-// is a NaN, the result is a constant NaN: with b itself LLVM would merge both
-// selects.
+// Most machines have one instruction for a comparison with a select. If b is a
+// NaN, the result is a constant NaN instead of b, because LLVM would merge the
+// two selects otherwise.
 #ifndef EMBER_JIT_LEGALISE_EXTREMES_H_
 #define EMBER_JIT_LEGALISE_EXTREMES_H_
 

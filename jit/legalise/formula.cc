@@ -12,7 +12,8 @@ Formula MakeFormula(Opcode opcode, DType type,
                     const TargetOperations& operations) {
   Formula formula;
   tensor::ExpressionPool& pool = formula.pool;
-  // Scope of the formula's operands: above 0, which is the scope of constants.
+  // The operands get a scope above 0, because nodes of scope 0 count as
+  // constants.
   constexpr int kScope = 1;
   formula.a = pool.Intern(Opcode::kElement, type, {}, 0, kScope);
   formula.b = pool.Intern(Opcode::kElement, type, {}, 1, kScope);
@@ -28,8 +29,8 @@ Formula MakeFormula(Opcode opcode, DType type,
   for (NodeId id : loops::NodesUnder(pool, {&formula.result, 1})) {
     if (id != formula.a && id != formula.b) formula.order.push_back(id);
   }
-  // The nodes are sorted in the order in which rules made them, because
-  // computing them in this order gives the best code.
+  // Sorts the nodes by number, which is the order in which rules made them;
+  // computing them in that order gives the best code.
   std::ranges::sort(formula.order);
   return formula;
 }

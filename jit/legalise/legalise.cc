@@ -42,8 +42,8 @@ class NestLegaliser {
   }
 
  private:
-  // Returns the range of a node. Facts about a node also hold for the node that
-  // replaces it.
+  // Returns the range of a node. A new node that replaces an old one has the
+  // old one's value, so facts about the old node hold for it, too.
   tensor::Interval RangeOf(NodeId id) const {
     const auto original = originals_.find(id);
     if (original != originals_.end()) id = original->second;
@@ -100,8 +100,9 @@ class NestLegaliser {
     }
   }
 
-  // Rewrites the value of a statement in a matrix loop: only its loads are
-  // legalised; products and casts stay as they are.
+  // Rewrites the value of a store in a matrix loop. Only its loads are
+  // legalised; products and casts stay, because the matrix instruction computes
+  // them.
   NodeId RewriteLoads(NodeId id) {
     const Node& node = nest_.pool[id];
     if (node.opcode != Opcode::kMultiply && node.opcode != Opcode::kCast)
@@ -113,8 +114,9 @@ class NestLegaliser {
                              node.scope);
   }
 
-  // Returns the node that replaces the root. Recursive only for extents of
-  // variables, because chains of nodes may be long.
+  // Returns the node that replaces the root. Uses its own stack instead of
+  // recursion, because chains of nodes may be long; only extents of variables
+  // recurse.
   NodeId Rewrite(NodeId root) {
     std::vector<std::pair<NodeId, size_t>> stack = {{root, 0}};
     while (!stack.empty()) {
@@ -142,8 +144,8 @@ class NestLegaliser {
     return rewritten_.at(root);
   }
 
-  // Returns the expansion by jit/math of a function that the target lacks;
-  // nothing for other nodes.
+  // If the node is a function that the target lacks and jit/math expands,
+  // returns its expansion; otherwise nullopt.
   std::optional<NodeId> Expand(NodeId id) {
     const Node& node = nest_.pool[id];
     if (!loops::MayBeRaw(node.opcode)) return std::nullopt;
@@ -152,14 +154,14 @@ class NestLegaliser {
     const bool is_here = legaliser_.target().exponentials &&
                          node.opcode == Opcode::kExp && type != DType::kF64;
     if (is_here) return std::nullopt;
-    // The operands are copied, because making nodes may move the list that
-    // holds them.
+    // The operands are copied, because ExpandMath adds nodes to the pool, which
+    // may move the node.
     const std::vector<NodeId> operands(node.operands.begin(),
                                        node.operands.end());
     return ExpandMath(nest_.pool, node.opcode, type, operands);
   }
 
-  // Returns the node that replaces node `id`. All operands are already
+  // Returns the node that replaces node `id`, whose operands have been
   // rewritten, except for the extent of a variable.
   NodeId RewriteNode(NodeId id) {
     if (const std::optional<NodeId> expanded = Expand(id))
@@ -186,7 +188,7 @@ class NestLegaliser {
   const legalise::RangeOf& range_of_;
   Legaliser legaliser_;
   std::unordered_map<NodeId, NodeId> rewritten_;
-  // key: a new i64 node; value: the node that it replaces
+  // the old node that each new i64 node replaces; key: the new node
   std::unordered_map<NodeId, NodeId> originals_;
   bool in_matrix_ = false;
 };

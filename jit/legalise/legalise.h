@@ -1,14 +1,14 @@
-// Legalisation: rewrites a loop nest to compute the same with operations that a
-// target has. Its back end then only prints instructions and decides nothing
-// about their meaning.
+// Legalisation rewrites a loop nest so that it computes the same values only by
+// operations that the target has. The back end then translates each instruction
+// one to one.
 //
 //   loops::LoopNest legal = nest;
 //   legalise::Legalise(operations, legal);
 //
 // Statements, loops and loads stay; the rules of jit/legalise/rules.h rewrite
-// expressions. An update (`+=`) stays one, since the back end decides who
-// stores how; its computation is a Formula (jit/legalise/formula.h). Legal
-// expressions are not changed.
+// expressions. An update (`+=`) stays an update, since the back end decides how
+// it is performed; the back end expands its operation by a Formula
+// (jit/legalise/formula.h). Expressions that are legal already are not changed.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_LEGALISE_LEGALISE_H_
@@ -20,10 +20,10 @@
 
 namespace ember::jit::legalise {
 
-// Legalises the nest, which must be verified. range_of: returns the range of
-// i64 nodes of the nest, including those that are added to its pool. Without
-// it, ranges are those in the pool and those that follow from extents of inputs
-// and outputs (jit/loops/analysis/facts.h).
+// Legalises the nest, which must be verified. range_of(id) returns the range of
+// an i64 node, also of nodes that legalisation adds to the pool. Without
+// range_of, ranges come from the pool and from extents of inputs and outputs
+// (jit/loops/analysis/facts.h).
 void Legalise(const TargetOperations& operations, loops::LoopNest& nest);
 void Legalise(const TargetOperations& operations, loops::LoopNest& nest,
               const RangeOf& range_of);

@@ -30,14 +30,15 @@ Interval Legaliser::RangeOfInteger(NodeId id) const {
   const Interval type = tensor::RangeOfType(node.type);
   if (node.opcode != Opcode::kCast || !IsInteger(TypeOf(node.operands[0])))
     return type;
-  // A cast does not change values that its type can represent.
+  // A cast keeps values that the type can represent, so their range stays.
   const Interval operand = RangeOfInteger(node.operands[0]);
   return operand.Within(type) ? operand : type;
 }
 
-// Folds selects of a known condition, casts to the same type, and exact
-// operations on constants: those on integers, and those that the rules for
-// floats need.
+// Returns a simpler node for a select with a known condition, for a cast to the
+// same type, and for an operation on constants; nullopt for others. Operations
+// on float constants are evaluated only if their result is exact, as that of a
+// comparison is; the rules for floats need no more.
 std::optional<NodeId> Legaliser::Fold(const Instruction& instruction) {
   const std::vector<NodeId>& operands = instruction.operands;
   const DType type = TypeOf(operands[0]);
@@ -53,8 +54,8 @@ std::optional<NodeId> Legaliser::Fold(const Instruction& instruction) {
   if (type == DType::kBool && operands.size() == 2 &&
       (instruction.opcode == Opcode::kAnd ||
        instruction.opcode == Opcode::kOr)) {
-    // If one operand is a constant, the result may be that constant or the
-    // other operand.
+    // `and` and `or` with one constant operand: the result is that constant, or
+    // the other operand.
     for (size_t i = 0; i < 2; ++i) {
       const std::optional<int64_t> known = IntegerConstant(operands[i]);
       if (!known) continue;

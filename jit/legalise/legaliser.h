@@ -1,5 +1,6 @@
-// Makes nodes that the target has for the rules of legalisation. The legaliser
-// asks the rules about each operation that the target lacks.
+// Makes legal nodes: nodes whose instructions the target has. The legaliser
+// passes each instruction to the rules, which replace those that the target
+// lacks.
 //
 //   Legaliser legaliser(AllRules(), operations, ranges, nest.pool);
 //   NodeId sum = legaliser.Make({Opcode::kAdd, DType::kBF16, {a, b}});
@@ -25,11 +26,11 @@ namespace ember::jit::legalise {
 using tensor::NodeId;
 using tensor::Opcode;
 
-// An instruction with operands and a result. Constants, variables and loads are
-// no instructions in this sense.
+// An instruction with its operands and the type of its result. Constants,
+// variables and loads are not instructions here.
 struct Instruction {
   Opcode opcode = Opcode::kAdd;
-  DType type = DType::kI64;  // type of the result
+  DType type = DType::kI64;  // element type of the result
   std::vector<NodeId> operands;
   bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)
 };
@@ -39,14 +40,14 @@ using RangeOf = std::function<tensor::Interval(NodeId)>;
 
 class Legaliser;
 
-// Handles one kind of operation that targets may lack. Returns a node that
-// replaces the instruction, or nothing if the rule does not apply or the target
-// has the operation. All rules are applied again to the nodes that a rule
-// makes, so these have to be simpler.
+// A rule handles one kind of operation that targets may lack. It returns a node
+// that replaces the instruction, or nullopt if it does not apply or the target
+// has the operation. The nodes that a rule makes are passed to all rules again,
+// so they must be simpler than the instruction.
 using Rule = std::optional<NodeId> (*)(Legaliser& legaliser,
                                        const Instruction& instruction);
 
-// A row of the table of rules.
+// A row of the table of rules: a rule with its name and description.
 struct RuleRow {
   std::string_view name;
   std::string_view doc;
@@ -55,8 +56,8 @@ struct RuleRow {
 
 class Legaliser {
  public:
-  // rules: the rules are tried in this order, and the first rule that returns a
-  // node is used. The rules must outlive the legaliser.
+  // `rules` are tried in their order; the first one that returns a node is
+  // used. They must outlive the legaliser.
   Legaliser(std::span<const RuleRow> rules, const TargetOperations& target,
             RangeOf range_of, tensor::ExpressionPool& pool)
       : rules_(rules),
@@ -67,8 +68,8 @@ class Legaliser {
   const tensor::ExpressionPool& pool() const { return pool_; }
   const TargetOperations& target() const { return target_; }
 
-  // Returns a node with the value of the instruction. The target must have the
-  // operations of the operands.
+  // Returns a legal node with the value of the instruction, whose operands must
+  // be legal nodes.
   NodeId Make(const Instruction& instruction);
   NodeId Constant(uint64_t bits, DType type) {
     return pool_.Constant(bits, type);
@@ -76,11 +77,12 @@ class Legaliser {
 
   DType TypeOf(NodeId id) const { return pool_[id].type; }
   bool IsConstant(NodeId id) const { return pool_.IsConstant(id); }
-  // Returns the value of an integer or bool constant; nothing for other nodes.
+  // Returns the value of an integer or bool constant; nullopt for other nodes.
   std::optional<int64_t> IntegerConstant(NodeId id) const {
     return pool_.IntegerConstant(id);
   }
-  // Returns the range of an integer node; for u64 that of the type.
+  // Returns the range of an integer node. For u64 that is the range of the
+  // type.
   tensor::Interval RangeOfInteger(NodeId id) const;
 
  private:

@@ -89,8 +89,8 @@ class Marker {
     for (NodeId& root : roots) root = Mark(root);
   }
 
-  // Returns the expression, in which each Pad has marks for the tests of its
-  // indices. Notes the nodes that need integers of 64 bits.
+  // Returns the expression with bounds tests marked on each Pad, and adds the
+  // nodes that may not fit 32 bits to nest_.wide.
   NodeId Mark(NodeId root) {
     for (const NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
       if (marked_.contains(id)) continue;
@@ -131,8 +131,8 @@ class Marker {
     return size.low >= 0 ? BoundsTest::kUnsigned : BoundsTest::kBoth;
   }
 
-  // A loop ends at the number after the last value of its variable, which must
-  // fit, too.
+  // True if the i64 node may not fit 32 bits. A loop's variable is incremented
+  // once beyond its last value, and that number must fit, too.
   bool IsWide(NodeId id) const {
     const Node& node = nest_.pool[id];
     if (node.type != DType::kI64) return false;
@@ -142,7 +142,7 @@ class Marker {
 
   const RangeOf& range_of_;
   loops::LoopNest& nest_;
-  // The nodes that replace nodes.
+  // the marked node that replaces each node; key: the node
   std::unordered_map<NodeId, NodeId> marked_;
 };
 

@@ -1,7 +1,7 @@
-// Says in the nest which i64 values may not fit 32 bits
-// (loops::LoopNest::wide), and which tests of bounds code must do, from the
-// ranges of nodes. So back ends that compute in 32 bits find out nothing
-// themselves.
+// Marks in the nest which i64 nodes may not fit 32 bits (loops::LoopNest::wide)
+// and which comparisons each bounds test needs (loops::BoundsTest), according
+// to the ranges of nodes. Back ends that compute in 32 bits rely on the marks
+// and analyse nothing.
 //
 //   MarkIntegers(range_of, nest);
 //
@@ -18,7 +18,8 @@
 
 namespace ember::jit::legalise {
 
-// range_of: returns the range of an i64 node, as in Legalise.
+// Marks the nest. range_of(id) returns the range of an i64 node, as in
+// Legalise.
 void MarkIntegers(const RangeOf& range_of, loops::LoopNest& nest);
 
 }  // namespace ember::jit::legalise

@@ -1,5 +1,5 @@
-// Says in the nest which inputs share memory with each output
-// (loops::Buffer::shares), so that code needs no proof of it.
+// Marks in the nest which inputs may share memory with each output
+// (loops::Buffer::shares), so that back ends need no analysis for that.
 //
 //   MarkSharedMemory(nest);
 //
@@ -14,7 +14,7 @@
 
 namespace ember::jit::legalise {
 
-// Marks all outputs, in place of marks that they have.
+// Marks all outputs of the nest, and replaces marks that they have already.
 void MarkSharedMemory(loops::LoopNest& nest);
 
 }  // namespace ember::jit::legalise

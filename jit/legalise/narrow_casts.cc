@@ -8,8 +8,9 @@
 namespace ember::jit::legalise {
 namespace {
 
-// Rounds an f64 to an f32 toward zero, and sets the last bit of the f32 if that
-// lost anything ("odd").
+// Returns an f64 as an f32 that is rounded to odd: rounded toward zero, with
+// the last bit set if the result is inexact. Rounding it again to a narrower
+// type gives the same result as rounding the f64 once.
 Term OddFloat(Term value) {
   const Term nearest = Cast(value, DType::kF32);
   const Term back = Cast(nearest, DType::kF64);
@@ -23,7 +24,8 @@ Term OddFloat(Term value) {
   return Bitcast(Select(is_inexact, below | 1, bits), DType::kF32);
 }
 
-// The magnitude of an integer, without a sign, and its sign.
+// The magnitude of an integer, in an unsigned type, and a bool that is true if
+// the integer is negative (nullopt for unsigned types).
 struct Magnitude {
   Term size;
   std::optional<Term> negative;
@@ -40,8 +42,8 @@ Term WithSign(Term value, const Magnitude& magnitude) {
   return Select(*magnitude.negative, -value, value);
 }
 
-// Converts a 64-bit integer to an f64. Bits that the f64 cannot hold are lost,
-// and its last bit is then set.
+// Returns an integer as an f64 that is rounded to odd: the last bit is set if a
+// 64-bit integer does not fit exactly.
 Term OddDouble(Term value) {
   if (DTypeByteSize(value.type()) < 8) return Cast(value, DType::kF64);
   const Magnitude magnitude = MagnitudeOf(value);
@@ -53,14 +55,14 @@ Term OddDouble(Term value) {
   return WithSign(Cast(exact, DType::kF64), magnitude);
 }
 
-// Converts an integer to an f32 that is odd (truncated, with its last bit set
-// if that lost anything), without f64. If the float nearest to the magnitude is
-// larger than the magnitude, the next lower float is taken first.
+// Returns an integer as an f32 that is rounded to odd (rounded toward zero,
+// with the last bit set if the result is inexact), without using f64.
 Term OddFloatOfInteger(Term value) {
   const Magnitude magnitude = MagnitudeOf(value);
   Term size = magnitude.size;
-  // A large magnitude loses its lowest bit (its last bit is set if a bit was
-  // lost), so that the float to which it is rounded up fits the integer type.
+  // A magnitude with the highest bit set is halved first, keeping a lost 1 in
+  // its last bit, so that the float to which it is rounded up fits the integer
+  // type. The result is doubled at the end.
   const Term is_large = (size >> (8 * DTypeByteSize(size.type()) - 1)) != 0;
   size = Select(is_large, (size >> 1) | (size & 1), size);
   const Term nearest = Cast(size, DType::kF32);
@@ -73,7 +75,8 @@ Term OddFloatOfInteger(Term value) {
   return WithSign(odd * scale, magnitude);
 }
 
-// Cuts off 16 bits, rounding to nearest even; NaNs become quiet.
+// Rounds an f32 to bf16: rounds off the lower 16 bits to nearest even. A NaN
+// becomes a quiet NaN.
 Term RoundToBFloat(Term value) {
   const Term bits = Bitcast(value, DType::kU32);
   const Term odd = (bits >> 16) & 1;
@@ -84,31 +87,34 @@ Term RoundToBFloat(Term value) {
 
 bool IsByte(DType type) { return DTypeByteSize(type) == 1; }
 
-// Returns the integer type with the size of a narrow float.
+// Returns the unsigned integer type with as many bits as a narrow float type.
 DType BitsOf(DType type) { return IsByte(type) ? DType::kU8 : DType::kU16; }
 
-// Converts bits in a u32 to a float of the type.
+// Returns the narrow float with the given bits, which are the low bits of a
+// u32.
 Term OfBits(Term bits, DType type, const TargetOperations& target) {
   if (target.wide_halves && !IsByte(type))
     return RawCast(DecodeSmallFloat(bits, type), type);
   return Bitcast(RawCast(bits, BitsOf(type)), type);
 }
 
-// True if the target has casts from f32 to the type for values that the type
-// can represent, and casts from the type to f32.
+// True if the target has casts from the narrow type to f32, and casts from f32
+// for values that the narrow type can represent.
 bool IsConverted(DType type, const TargetOperations& target) {
   if (IsByte(type)) return false;
   return type == DType::kBF16 || target.half_conversions || target.wide_halves;
 }
 
-// Returns the cast of a narrow float to f32; nothing if the target has it.
+// Returns the cast of a narrow float to f32; nullopt if the target has that
+// cast.
 std::optional<Term> FromNarrow(Term a, const TargetOperations& target) {
   const DType type = a.type();
   if (IsConverted(type, target)) return std::nullopt;
   return DecodeSmallFloat(Cast(Bitcast(a, BitsOf(type)), DType::kU32), type);
 }
 
-// Returns the cast of an f32 to a narrow float; nothing if the target has it.
+// Returns the cast of an f32 to a narrow float; nullopt if the target has that
+// cast.
 std::optional<Term> ToNarrow(Term a, DType to, bool is_raw,
                              const TargetOperations& target) {
   if (is_raw && IsConverted(to, target)) return std::nullopt;
@@ -117,8 +123,8 @@ std::optional<Term> ToNarrow(Term a, DType to, bool is_raw,
   return OfBits(EncodeSmallFloat(a, to), to, target);
 }
 
-// Returns a bitcast between types of 16 bits on a target that does not hold
-// floats as their bits.
+// Returns a bitcast between 16-bit types, one of which is a float, on a target
+// that holds such floats as f32 (wide_halves).
 Term HalfBitcast(Term a, DType to) {
   if (IsNarrowFloat(a.type())) {
     const Term single = Cast(a, DType::kF32);
@@ -133,8 +139,9 @@ Term HalfBitcast(Term a, DType to) {
   return RawCast(single, to);
 }
 
-// Returns a bitcast between types of 8 bits. One of them is a float, which is
-// held as u8.
+// Returns a bitcast between 8-bit types, one of which is a float, which targets
+// hold as u8. A bitcast from or to i8 is done by way of u8; nullopt for u8,
+// since that changes nothing.
 std::optional<Term> ByteBitcast(Term a, DType to) {
   if (a.type() == DType::kI8) return Bitcast(Bitcast(a, DType::kU8), to);
   if (to == DType::kI8) return Bitcast(Bitcast(a, DType::kU8), to);
@@ -148,7 +155,8 @@ std::optional<Term> NarrowBitcast(Term a, DType to,
   return target.wide_halves ? std::optional(HalfBitcast(a, to)) : std::nullopt;
 }
 
-// Returns a cast from or to a narrow float; nothing if the target has the cast.
+// Returns a cast from or to a narrow float; nullopt if the target has that
+// cast.
 std::optional<Term> NarrowCast(Term a, DType to, bool is_raw,
                                const TargetOperations& target) {
   const DType from = a.type();

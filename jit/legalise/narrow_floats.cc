@@ -5,8 +5,8 @@
 namespace ember::jit::legalise {
 namespace {
 
-// True if the instruction's result in f32, for operands of the narrow type, is
-// a value of the narrow type.
+// True if the instruction's result in f32, for operands of the narrow type,
+// needs no rounding to be a value of the narrow type.
 bool KeepsType(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::kNegate:
@@ -17,12 +17,13 @@ bool KeepsType(const Instruction& instruction) {
     case Opcode::kTruncate:
       return true;
     default:
-      // the raw instructions of narrow floats are min and max
+      // The only raw instructions on narrow floats are min and max, whose
+      // result is an operand.
       return instruction.is_raw;
   }
 }
 
-// Returns neg or abs, computed on the bits of the type.
+// Returns neg or abs of a narrow float, computed on its bits.
 Term ChangeSign(Term a, Opcode opcode) {
   const bool is_byte = DTypeByteSize(a.type()) == 1;
   const Term bits = Bitcast(a, is_byte ? DType::kU8 : DType::kU16);
@@ -42,7 +43,7 @@ std::optional<NodeId> NarrowFloats(Legaliser& legaliser,
   switch (instruction.opcode) {
     case Opcode::kCast:
     case Opcode::kBitcast:
-    // No target has these instructions for narrow floats.
+    // No target has mod and rem of narrow floats; back ends decline them.
     case Opcode::kModulo:
     case Opcode::kRemainder:
       return std::nullopt;

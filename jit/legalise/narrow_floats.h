@@ -1,4 +1,5 @@
-// Expresses arithmetic of narrow floats in f32:
+// Expresses arithmetic of narrow floats in f32, except where the target has the
+// named field of TargetOperations:
 //
 //   a + b     ->  f16(f32(a) + f32(b))          f16: unless half_sums
 //   floor(a)  ->  raw(f16(floor(f32(a))))

@@ -10,7 +10,7 @@ namespace {
 bool IsNarrow(DType type) { return IsInteger(type) && DTypeByteSize(type) < 4; }
 
 // True if the instruction's result in 32 bits, for operands of the narrow type,
-// is a value of the narrow type.
+// needs no wrapping to be a value of the narrow type.
 bool KeepsType(Opcode opcode, DType type) {
   switch (opcode) {
     case Opcode::kMinimum:
@@ -26,7 +26,7 @@ bool KeepsType(Opcode opcode, DType type) {
       return IsSigned(type);
     case Opcode::kDivide:
     case Opcode::kFloorDivide:
-      // signed: -128 / -1 is 128, which is no value of the type.
+      // Signed quotients may leave the narrow type: -128 / -1 is 128.
       return !IsSigned(type);
     default:
       return false;

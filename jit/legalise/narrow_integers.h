@@ -1,4 +1,5 @@
-// Expresses integers of 8 and 16 bits in 32 bits, unless narrow_integers:
+// Expresses integers of 8 and 16 bits in 32 bits, unless the target has
+// TargetOperations::narrow_integers:
 //
 //   a + b          ->  i8(i32(a) + i32(b))
 //   min(a, b)      ->  raw(i8(min(i32(a), i32(b))))

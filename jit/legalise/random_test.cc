@@ -1,6 +1,6 @@
-// Tests that a legalised nest computes the same bits, by the evaluator of
-// nests: every instruction on every type, and random nests, for targets with
-// any selection of operations.
+// Tests that a legalised nest computes the same bits as the original one, by
+// running both in the evaluator: every instruction on every type, and random
+// nests, for targets with random sets of operations.
 //
 // EMBER_SEED=n replays one seed; EMBER_SEEDS=n tries that many.
 #include <cstdint>
@@ -26,7 +26,7 @@ using loops::ArithmeticCase;
 using loops::LoopNest;
 using tensor::InstructionGroup;
 
-// Number of flags: each bit of `flags` is an operation that a target may have.
+// Number of bits of `flags`. Each bit is an operation that a target may have.
 constexpr int kFlags = 11;
 TargetOperations WithFlags(unsigned flags) {
   const auto has = [&](int flag) { return (flags >> flag & 1) != 0; };
@@ -67,7 +67,8 @@ TEST(LegaliseRandomTest, NestsComputeTheSame) {
         Concat({"replay: EMBER_SEED=", seed,
                 " bazel run //jit/legalise:random_test, target ", flags, "\n",
                 ToText(random.nest), ToText(legal)});
-    // The nest's text must parse to the same nest.
+    // The text of the legalised nest must parse to the same nest, and
+    // legalising it again must change nothing.
     const StatusOr<LoopNest> parsed = loops::Parse(ToText(legal));
     ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << replay;
     ASSERT_EQ(ToText(*parsed), ToText(legal)) << replay;
@@ -89,8 +90,8 @@ TEST(LegaliseRandomTest, NestsComputeTheSame) {
 
 // --- every instruction
 
-// Returns a nest in which %y[i] is the case's expression of %a[i], %b[i] and
-// %c[i].
+// Returns a nest that stores the case's expression of %a[i], %b[i] and %c[i] to
+// %y[i].
 LoopNest NestOf(const ArithmeticCase& test, size_t count) {
   const auto buffer = [&](const char* name, const char* scope, DType type) {
     return Concat(
@@ -105,8 +106,8 @@ LoopNest NestOf(const ArithmeticCase& test, size_t count) {
   return *nest;
 }
 
-// Returns the bits with a signalling NaN of f16 made quiet, because the result
-// of an instruction may be either.
+// If the bits are a signalling NaN of f16, returns the quiet NaN that an
+// instruction may return instead.
 uint64_t Quiet(DType operand, uint64_t bits) {
   const bool is_nan = operand == DType::kF16 && (bits & 0x7fff) > 0x7c00;
   return is_nan ? bits | 0x200 : bits;
@@ -180,8 +181,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(0u, (1u << kFlags) - 1,
                       // a target that has only wide_halves
                       1u << 2,
-                      // a target that also has cheap_doubles, and one with
-                      // three operations
+                      // a target with wide_halves and cheap_doubles, and one
+                      // with narrow_integers, bool_casts and cheap_doubles
                       1u << 2 | 1u << 10, 1u << 3 | 1u << 4 | 1u << 10));
 
 }  // namespace

@@ -16,17 +16,17 @@ namespace {
 
 constexpr RuleRow kRules[] = {
     {"bools", "computes bools by and, or, not and select", Bools},
-    // Rules for instructions that choose one of their operands. These rules
-    // come before those that compute narrow types in wider ones, because
-    // choosing an operand needs no rounding.
+    // These rules replace instructions that choose one of their operands. They
+    // come before the rules that compute narrow types in wider ones, because
+    // choosing an operand needs no wider type.
     {"signs", "expresses sign by selects", Signs},
     {"extremes", "expresses min and max of floats by selects", Extremes},
-    // The rule for narrow integers comes before the other rules for integers,
-    // which then get wide ones only.
+    // The rule for narrow integers comes before other rules for integers, so
+    // that those only see integers of 32 and 64 bits.
     {"narrow-integers", "computes integers of 8 and 16 bits in 32 bits",
      NarrowIntegers},
-    // The rules for narrow floats come before the other rules for floats, which
-    // then get f32 and f64 only.
+    // The rules for narrow floats come before other rules for floats, so that
+    // those only see f32 and f64.
     {"narrow-casts", "expresses casts of narrow floats by integers",
      NarrowCasts},
     {"narrow-floats", "computes narrow floats in f32", NarrowFloats},

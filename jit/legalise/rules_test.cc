@@ -1,4 +1,4 @@
-// Tests the expression that each rule makes of an expression.
+// Tests each rule of legalisation by the text of the expression that it makes.
 #include <algorithm>
 #include <string>
 
@@ -12,8 +12,7 @@
 namespace ember::jit::legalise {
 namespace {
 
-// A target with the common operations of CPUs. Registers hold each type in its
-// own width.
+// A target with the operations that CPUs commonly have.
 constexpr TargetOperations kPlain = {.half_conversions = true,
                                      .narrow_integers = true,
                                      .bool_casts = true,
@@ -22,8 +21,8 @@ constexpr TargetOperations kPlain = {.half_conversions = true,
                                      .rounding_f32 = true,
                                      .rounding_f64 = true};
 
-// Returns the legalised form of a value of the type that is stored to %y, after
-// the lets that the value uses.
+// Returns the text of the legalised form of `value`, an expression of `type`
+// that a nest stores to %y[t]. Lets that the form uses come before it.
 std::string Legal(const std::string& type, const std::string& value,
                   const TargetOperations& target = kPlain) {
   StatusOr<loops::LoopNest> nest = loops::Parse(
@@ -39,7 +38,7 @@ std::string Legal(const std::string& type, const std::string& value,
   const std::string begin = "  phase t < 9 {\n    ";
   text = text.substr(text.find(begin) + begin.size());
   std::string result;
-  // Only the lines of the nest's text that are inside the phase are kept.
+  // Keeps only the lines inside the phase, and of the store only its value.
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);
     std::string line = text.substr(at, end - at);
@@ -232,13 +231,14 @@ TEST(RulesTest, FormulasOfUpdates) {
   EXPECT_EQ(sum.order[0], sum.result);
   EXPECT_EQ(sum.pool[sum.result].opcode, Opcode::kAdd);
   const Formula half = MakeFormula(Opcode::kAdd, DType::kF16, kPlain);
-  // the four nodes are two casts, a sum and a cast
+  // The four nodes are casts of both operands to f32, the sum, and a cast back
+  // to f16.
   EXPECT_EQ(half.order.size(), 4u);
 }
 
-// On targets with nan_extremes, min and max of values still are comparisons,
-// because the semantics of the instructions say which zero they return. Only
-// updates use the target's min and max.
+// Shows that a target's nan_extremes are used for updates only. The
+// instructions min and max stay comparisons, because their semantics say which
+// of two zeros they return, and the target's instructions do not.
 TEST(RulesTest, ExtremesThatNansWin) {
   TargetOperations target = kPlain;
   const auto instructions = [&](Opcode opcode, DType type) {
@@ -254,7 +254,8 @@ TEST(RulesTest, ExtremesThatNansWin) {
   EXPECT_EQ(Legal("f32", value, target), Legal("f32", value));
 }
 
-// Functions that jit/math expands are legal after that, too.
+// Shows that functions are expanded by jit/math, unless the target has them,
+// and that the expansion is legalised, too.
 TEST(RulesTest, Functions) {
   TargetOperations target = kPlain;
   const std::string without = Legal("f32", "exp(%f[t])", target);

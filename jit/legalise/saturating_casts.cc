@@ -18,8 +18,8 @@ std::optional<NodeId> SaturatingCasts(Legaliser& legaliser,
   const double end = std::ldexp(1.0, IsSigned(to) ? bits - 1 : bits);
   const double low = IsSigned(to) ? -end : 0.0;
   if (bits < 32) {
-    // For unsigned types the lower limit is 0, and the raw maximum with 0
-    // already gives 0 for a NaN.
+    // A NaN must become 0. For signed types a select does that; for unsigned
+    // types the raw maximum with the lower limit 0 does, since it ignores NaNs.
     Term limited = IsSigned(to) ? Select(IsNan(a), a.Number(0), a) : a;
     limited = Raw(Opcode::kMaximum, limited, a.Number(low));
     limited = Raw(Opcode::kMinimum, limited, a.Number(end - 1));

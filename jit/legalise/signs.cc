@@ -14,7 +14,7 @@ std::optional<NodeId> Signs(Legaliser& legaliser,
   if (instruction.opcode != Opcode::kSign) return std::nullopt;
   const Term zero = a.Number(0);
   if (IsFloat(type)) {
-    // The sign of a zero and of a NaN is the value itself.
+    // For a zero or a NaN, sign returns the operand itself.
     const Term result = Select(a < zero, a.Number(-1), a);
     return Select(zero < a, a.Number(1), result).id();
   }

@@ -1,4 +1,5 @@
-// Expresses sign by selects, and abs of unsigned integers by the operand:
+// Expresses the instruction sign by selects, and abs of an unsigned integer by
+// its operand:
 //
 //   sign(x)  ->  select(0.0 < x, 1.0, select(x < 0.0, -1.0, x))
 //   sign(i)  ->  select(i < 0, -1, select(0 < i, 1, 0))

@@ -7,14 +7,15 @@
 namespace ember::jit::legalise {
 namespace {
 
-// Gives the positions of the bits of a small float relative to the bits of an
+// Computes the positions of a small float's bits in terms of the bits of an
 // f32.
 struct BitPositions {
   explicit BitPositions(DType type) : format(FloatFormatOf(type)) {}
 
-  // Returns the number of mantissa bits that an f32 has and the type lacks.
+  // Returns how many more mantissa bits an f32 has than the small type.
   int shift() const { return 23 - format.mantissa_bits; }
-  // Returns the difference between the biases of the exponents.
+  // Returns how much larger the exponent bias of f32 is than that of the small
+  // type.
   int64_t rebias() const { return 127 - format.bias; }
   int64_t sign_bit() const { return static_cast<int64_t>(format.sign_bit()); }
   int sign_shift() const { return 32 - format.bits; }
@@ -38,21 +39,22 @@ Term EncodeSmallFloat(Term single, DType type) {
   const Term bits = Bitcast(single, DType::kU32);
   const Term sign = (bits >> positions.sign_shift()) & positions.sign_bit();
   const Term size = bits & 0x7fffffff;
-  // If the result is a normal number, the exponent's bias is reduced, and the
-  // bits of the mantissa that do not fit are rounded off.
+  // `normal`: the result if it is a normal number. The exponent gets the
+  // smaller bias, and mantissa bits that do not fit are rounded off to nearest
+  // even.
   const Term odd = (size >> positions.shift()) & 1;
   const int64_t almost_half = (int64_t{1} << (positions.shift() - 1)) - 1;
   const Term normal =
       ((size - (rebias - almost_half)) + odd) >> positions.shift();
-  // If the result is subnormal, a number is added whose ulp is the type's
-  // smallest value. The addition rounds to a multiple of that value.
+  // `units`: the result if it is subnormal, in units of the type's smallest
+  // value. Adding a number whose ulp is that value rounds to a multiple of it.
   const Term number = single.Number(std::ldexp(positions.least(), 23));
   const Term sum = Bitcast(size, DType::kF32) + number;
   const Term units = Bitcast(sum, DType::kU32) - Bitcast(number, DType::kU32);
   Term result = Select(size < ((positions.rebias() + 1) << 23), units, normal);
-  // Results above the type's range become past_finite, the smallest bit pattern
-  // that is not finite. Results that round up to past_finite are equal to it
-  // already.
+  // Numbers above the type's range become past_finite, the smallest non-finite
+  // bit pattern. Numbers that only rounding takes out of the range have become
+  // it already.
   const int64_t too_large =
       (positions.past_finite() << positions.shift()) + rebias;
   result =
@@ -70,10 +72,10 @@ Term DecodeSmallFloat(Term bits, DType type) {
   const Term size = bits & (positions.sign_bit() - 1);
   const Term shifted = size << positions.shift();
   const Term normal = shifted + rebias;
-  // bits of the f32 if the value is infinite or a NaN
+  // `large`: the f32's bits if the value is infinite or a NaN
   const Term large = shifted + 2 * rebias;
-  // The units are converted as a signed integer, because machines have that
-  // conversion.
+  // A subnormal value is a number of units. The number is cast from a signed
+  // integer, because machines have that cast.
   const Term units = Cast(RawCast(size, DType::kI32), DType::kF32);
   const Term subnormal =
       Bitcast(units * units.Number(positions.least()), DType::kU32);

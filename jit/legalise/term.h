@@ -1,12 +1,12 @@
-// Expressions in the form of formulas, in which rules write their results.
+// Lets rules write the expressions that they return as C++ formulas.
 //
 //   const Term bits = Bitcast(x, DType::kU32);
 //   return Select(IsNan(x), bits | 0x400000, bits + 0x7fff);
 //
-// A Term is a node that a legaliser made. Operators make more of them, which
-// the target has, too. An integer operand of an operator is a constant of the
-// Term's type. A comparison is a Term of bool. Internal to jit/legalise.
-// Thread-compatible, as the legaliser is.
+// A Term is a node that a legaliser has made; C++ operators on Terms make
+// further legal nodes. An integer operand of an operator becomes a constant of
+// the Term's type. A comparison of Terms is a Term of type bool. Internal to
+// jit/legalise. Thread-compatible, as the legaliser is.
 #ifndef EMBER_JIT_LEGALISE_TERM_H_
 #define EMBER_JIT_LEGALISE_TERM_H_
 
@@ -25,8 +25,8 @@ class Term {
   NodeId id() const { return id_; }
   DType type() const { return legaliser_->TypeOf(id_); }
 
-  // These functions return a constant of this value's type: an integer, which
-  // wraps, or a number.
+  // Integer and Number return a constant of this Term's type: an integer, which
+  // wraps to the type, or a number.
   Term Integer(int64_t value) const;
   Term Number(double value) const;
 
@@ -48,7 +48,8 @@ inline Term Compare(Opcode opcode, Term a, Term b) {
   return Apply(opcode, DType::kBool, {a, b});
 }
 
-// Both functions return a raw instruction (jit/loops/raw.h) of the operands.
+// Raw and RawCast return a raw instruction (jit/loops/raw.h) with these
+// operands.
 Term Raw(Opcode opcode, Term a, Term b);
 Term RawCast(Term a, DType type);
 

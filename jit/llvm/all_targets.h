@@ -1,5 +1,6 @@
-// Registers LLVM's back ends for other machines than this one: for kernels that
-// run elsewhere, or whose code tests look at.
+// Registers LLVM's back ends for machines other than this one, which
+// ahead-of-time kernels need, and tests that look at the code for other
+// machines.
 //
 //   UseAllTargets();
 //   NewLlvmCompiler("aarch64-linux-gnu:neoverse-n1");
@@ -8,7 +9,8 @@
 
 namespace ember::jit::llvm_ir {
 
-// Registers LLVM's other back ends for the rest of the process. Thread-safe.
+// Registers all of LLVM's back ends that are linked in, until the process ends.
+// Thread-safe.
 void UseAllTargets();
 
 }  // namespace ember::jit::llvm_ir

@@ -18,8 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The nest that measures the peak has 28 independent sums, as many as the nest
-// of the register tile.
+// The nest that measures the peak. It has 28 independent sums, as many as the
+// register tile.
 constexpr const char* kPeak = R"(loops @peak<K>(%y: output f32[28, 16]) {
   register %acc: f32[28, 16]
   phase t < 1 {
@@ -33,8 +33,9 @@ constexpr const char* kPeak = R"(loops @peak<K>(%y: output f32[28, 16]) {
   }
 })";
 
-// Returns a nest that computes one row of tiles: `left` are the extents of its
-// left factor, and the right factor is packed.
+// Returns a nest that multiplies matrices by register tiles of 14 x 32. `left`:
+// the extents of the left factor %a; `row`: the indices of its element; the
+// right factor is packed.
 std::string TileText(const std::string& left, const std::string& row) {
   return R"(loops @tile<M, K>(%a: input f32[)" + left + R"(],
       %b: input f32[K, 32], %c: output f32[M, 32]) {
@@ -62,7 +63,8 @@ std::string TileText(const std::string& left, const std::string& row) {
   })";
 }
 
-// The product of the tile with bytes as factors, in groups of four.
+// The same register tile with bytes as factors, which are multiplied by dot
+// products of four.
 constexpr const char* kBytes = R"(loops @bytes<M, K>(%a: input u8[M, K],
     %b: input i8[floordiv(K, 4), 32, 4], %c: output i32[M, 32]) {
   register %acc: i32[14, 32]

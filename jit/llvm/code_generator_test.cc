@@ -1,5 +1,5 @@
-// Tests the form of the code that is generated for nests. tests/cases/nests
-// tests the results of that code.
+// Tests the text of the LLVM IR that is generated for nests. tests/cases/nests
+// tests what such code computes.
 #include <string>
 
 #include "gtest/gtest.h"
@@ -11,8 +11,8 @@ namespace {
 
 using loops::Replaced;
 
-// Every part of a gather must have addresses; LLVM 19 may make a gather trap
-// that has a part without them.
+// Shows that each gather is widened or completed so that every part of it has
+// addresses: LLVM 19 may emit a gather that traps for a part without them.
 TEST(CodeGeneratorTest, AllLanesOfGathersHaveAddresses) {
   const auto ir = [](const char* lanes, const char* condition) {
     const std::string text =
@@ -39,8 +39,9 @@ TEST(CodeGeneratorTest, AllLanesOfGathersHaveAddresses) {
   EXPECT_EQ(ir("16", "l < 16").find("@inactive"), std::string::npos);
 }
 
-// Lanes a few elements apart are loaded and stored as neighbours. On machines
-// without registers for masks, such stores remain scatters.
+// Shows that lanes that are two elements apart are loaded as contiguous vectors
+// instead of a gather, and that lanes nine elements apart are not. (Stores
+// remain scatters on machines without mask registers.)
 TEST(CodeGeneratorTest, NarrowStridesAreNoGathers) {
   const auto ir = [](const char* stride) {
     return CompileOrDie(ParseOrDie(Replaced(R"(loops @apart(
@@ -57,8 +58,9 @@ TEST(CodeGeneratorTest, NarrowStridesAreNoGathers) {
   EXPECT_NE(ir("9").find("masked.gather"), std::string::npos) << ir("9");
 }
 
-// Digits of one value that are contiguous in memory add up to the value again,
-// so there are no divisions.
+// %t floordiv 3 and %t mod 3 are the two indices of rows of 3 elements, which
+// are contiguous in memory. The test shows that the address is computed as %t
+// again, without divisions.
 TEST(CodeGeneratorTest, DigitsOfLanesAreNotDivided) {
   const std::string copy = CompileOrDie(ParseOrDie(R"(loops @copy(
       %x: input f32[320, 3], %y: output f32[321, 3]) {
@@ -76,8 +78,8 @@ TEST(CodeGeneratorTest, DigitsOfLanesAreNotDivided) {
     EXPECT_EQ(copy.find(slow), std::string::npos) << copy;
 }
 
-// Transcendental functions become polynomials: kernels call no library, and
-// host processors have no instructions for these functions.
+// Shows that transcendental functions become polynomials: kernels call no
+// library, and CPUs have no instructions for these functions.
 TEST(CodeGeneratorTest, FunctionsAreExpanded) {
   const std::string ir =
       CompileOrDie(ParseOrDie(R"(loops @f(%x: input f32[4], %y: output f32[4]) {

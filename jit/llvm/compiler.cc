@@ -36,8 +36,8 @@ std::vector<std::string> PhaseNames(const loops::LoopNest& nest) {
   return names;
 }
 
-// Target machines of LLVM that no thread uses at the moment. They are kept for
-// reuse: making one takes longer than compiling a small kernel.
+// The idle LLVM target machines. They are kept for reuse, because making one
+// takes longer than compiling a small kernel.
 class MachinePool {
  public:
   StatusOr<std::unique_ptr<llvm::TargetMachine>> Take(const Host& host,
@@ -63,7 +63,9 @@ class MachinePool {
   std::vector<std::unique_ptr<llvm::TargetMachine>> idle_[2];
 };
 
-// Returns the identity of the compiler and of LLVM; empty if it is not known.
+// Returns a text that identifies the build of this compiler and of LLVM, and
+// the target; empty if a build has no ID. Caches of machine code use it as a
+// key.
 std::string IdentityOf(const Host& host, const void* llvm) {
   const std::string ours =
       BuildIdAt(reinterpret_cast<const void*>(&DetectHost));
@@ -76,11 +78,11 @@ std::string IdentityOf(const Host& host, const void* llvm) {
 
 class LlvmCompiler : public ObjectCompiler {
  public:
-  // machine: a target machine that optimises fully (Effort::kFull).
+  // machine: a target machine for Effort::kFull, which the compiler reuses.
   LlvmCompiler(Host host, std::unique_ptr<llvm::TargetMachine> machine)
       : host_(std::move(host)),
-        // The target's description is part of LLVM's library, so its address
-        // identifies the library.
+        // getTarget() is an object in LLVM's library, so its address identifies
+        // the library that is loaded.
         identity_(IdentityOf(host_, &machine->getTarget())) {
     machines_.GiveBack(std::move(machine), Effort::kFull);
   }

@@ -1,5 +1,5 @@
-// Compiles loop nests to machine code of CPUs with LLVM: of this process, or of
-// a kernel image for any processor (vm/format/kernel_image.h).
+// Compiles loop nests to machine code of CPUs with LLVM: as functions of this
+// process, or as a kernel image for any processor (vm/format/kernel_image.h).
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<ObjectCompiler> compiler,
 //                          NewLlvmCompiler());
@@ -23,9 +23,9 @@
 namespace ember::jit::llvm_ir {
 
 // Returns a compiler for the CPU that this runs on, with all its features, or
-// for `cpu`, in the form of jit/llvm/passes/host.h ("x86-64-v3",
-// "x86-64-v4+avx512vnni"). If its code is to be loaded, this machine's CPU must
-// have all features of `cpu`. Returns kUnimplemented with the reason if LLVM
+// for `cpu`, a text in the form of jit/llvm/passes/host.h ("x86-64-v3",
+// "x86-64-v4+avx512vnni"). Code can only be loaded here if this machine's CPU
+// has all features of `cpu`. Returns kUnimplemented with the reason if LLVM
 // cannot make code for `cpu`.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewLlvmCompiler(
     const std::string& cpu = "");

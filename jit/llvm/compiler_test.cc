@@ -1,5 +1,7 @@
-// Tests the compiler's interface: memory of code, figures, texts. Also tests
-// that the register tile of a matrix product becomes the code that is expected.
+// Tests the compiler's interface: permissions of the memory of code, figures
+// such as compile times, and texts of LLVM IR and assembly. Also tests that the
+// register tile of a matrix product and dot products become the expected
+// instructions.
 #include "jit/llvm/compiler.h"
 
 #include <cstdio>
@@ -26,8 +28,8 @@ constexpr const char* kScale = R"(loops @scale<N>(%x: input f32[N],
   }
 })";
 
-// Facts from /proc/self/maps: the number of lines, and the permissions of the
-// line with an address.
+// Facts from /proc/self/maps: the permissions of the mapping that contains an
+// address, and if any mapping is writable and executable.
 struct Maps {
   std::string permissions;
   bool has_writable_code = false;
@@ -73,8 +75,9 @@ TEST(CompilerTest, FiguresAndTexts) {
   EXPECT_EQ(plain->llvm + plain->assembly, "");
 }
 
-// The output may share the memory of an input: each element is read before it
-// is written. Tests vectors, their masked rest, and single elements.
+// Shows that a kernel is right if its output has the memory of an input: each
+// element is read before it is written. The nest has whole vectors, a masked
+// last vector, and single elements.
 TEST(CompilerTest, InPlace) {
   const loops::LoopNest nest =
       ParseOrDie(R"(loops @add<N>(%x: input f32[N], %y: output f32[N]) {
@@ -135,8 +138,8 @@ TEST(CompilerTest, ThreadsShareACompiler) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// --- the register tile of a matrix product: 14 rows of 2 x 16 columns, a
-// packed right side
+// --- The register tile of a matrix product: 14 rows of two vectors of 16
+// columns. The right factor is packed. ---
 
 std::string GemmText(const std::string& left) {
   return R"(loops @gemm<M, K>(%a: input f32[)" + left + R"(],
@@ -176,8 +179,8 @@ std::string GemmText(const std::string& left) {
   })";
 }
 
-// Returns the lines from a label to the branch back to it, for the loop with
-// the most multiply-adds.
+// Returns the lines of an assembly loop, from its label to the branch back to
+// it. Chooses the loop with the most multiply-adds.
 std::string InnermostLoop(const std::string& assembly) {
   std::istringstream stream(assembly);
   std::vector<std::string> lines;
@@ -279,12 +282,13 @@ TEST(CompilerTest, PackedConstantsAreAskedForEarly) {
   })";
   ExpectAsEvaluated(text, {1});
   const auto code = CompileOrDie(ParseOrDie(text), {.keep_assembly = true});
-  // Prefetches are emitted once for all rows, and not where rows are packed.
+  // Each cache line of %p is prefetched once per iteration of k, not once for
+  // each of the 4 rows, and the prologue, which packs %p, prefetches nothing.
   EXPECT_GE(Count(code->assembly, "prefetch"), 1) << code->assembly;
   EXPECT_LE(Count(code->assembly, "prefetch"), 8) << code->assembly;
 }
 
-// --- dot products of narrow integers
+// --- Dot products of narrow integers. ---
 
 std::string DotText(const std::string& a, const std::string& b, int lanes,
                     int count) {
@@ -339,8 +343,8 @@ TEST(CompilerTest, DotProductsAreExact) {
 }
 
 TEST(CompilerTest, SmallDotProductsAreExact) {
-  // Most of the bytes are the extreme values of their type. The factors have
-  // the same sign or different signs.
+  // Most of the bytes are the extreme values of their type, with equal or
+  // different signs in the two factors, so that sums in 16 bits would saturate.
   const auto extremes = [](const loops::Buffer&, size_t number,
                            int64_t element) -> uint64_t {
     constexpr uint64_t kSmall[] = {0x7f, 0x7f, 0x80, 0x80, 0x01};
@@ -369,7 +373,8 @@ TEST(CompilerTest, DotProductsAreInstructions) {
   EXPECT_EQ(count("u8", "i8", 4, "vpdpbusd.*%zmm"), 6);
   EXPECT_EQ(count("i8", "u8", 4, "vpdpbusd.*%zmm"), 6);
   // vpdpbusd multiplies u8 by i8. For i8 by i8 the code adds 128 to one factor,
-  // which makes it unsigned, and one more vpdpbusd computes the correction.
+  // which makes it unsigned, and one more vpdpbusd for all six rows computes
+  // the correction.
   EXPECT_EQ(count("i8", "i8", 4, "vpdpbusd.*%zmm"), 7);
   EXPECT_EQ(count("i8", "i8", 2, "(vpmaddwd|vpdpwssd).*%zmm"), 6);
 }

@@ -1,5 +1,5 @@
-// Tests which instructions are chosen for other machines than this one.
-// random_test tests the results for each processor.
+// Tests which instructions LLVM chooses for machines other than this one.
+// random_test tests the results of code for each processor.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -68,7 +68,8 @@ int Count(const std::string& text, const std::string& pattern) {
 }
 
 TEST(OtherTargets, Vnni) {
-  // AVX-512 VNNI has a wide form; the VEX form is narrower.
+  // AVX-512 VNNI has vpdpbusd on vectors of 512 bits, AVX-VNNI only on 256
+  // bits.
   const std::string wide =
       AssemblyFor("sapphirerapids", DotText("u8", "i8", "i32", 16, 4));
   EXPECT_EQ(Count(wide, "vpdpbusd[^\n]*%zmm"), 2) << wide;
@@ -89,7 +90,9 @@ TEST(OtherTargets, Vnni) {
 }
 
 TEST(OtherTargets, SmallBytes) {
-  // Sums of two products fit in 16 bits if all packed values are in -64..64.
+  // vpmaddubsw adds two products in 16 bits. It is used if all packed values
+  // are in -64..64, so that the sums fit, and not if the range is larger by
+  // one.
   const auto text = [](int lanes, int low, int high) {
     return WithSmallFactor(DotText("u8", "i8", "i32", lanes, 4), lanes, low,
                            high);
@@ -131,7 +134,8 @@ TEST(OtherTargets, Neon) {
 }
 
 TEST(OtherTargets, Sve) {
-  // SVE's vectors have 256 bits; four lanes use NEON.
+  // If SVE's vectors have 256 bits, eight lanes use SVE's instructions, and
+  // four lanes use NEON's.
   const auto code = [](const char* a, const char* b, int lanes) {
     return AssemblyFor("aarch64-linux-gnu:neoverse-v1+sve=256",
                        DotText(a, b, "i32", lanes, 4));
@@ -140,8 +144,8 @@ TEST(OtherTargets, Sve) {
   EXPECT_EQ(Count(code("u8", "u8", 8), "\tudot\tz"), 2);
   EXPECT_EQ(Count(code("u8", "i8", 8), "\tusdot\tz"), 2);
   EXPECT_EQ(Count(code("i8", "i8", 4), "\tsdot\tv"), 2);
-  // Without SVE, lanes that need two registers of NEON get no instruction for
-  // dot products.
+  // Without SVE, eight lanes need two NEON registers, and then no dot product
+  // instruction is used.
   EXPECT_EQ(Count(AssemblyFor("aarch64-linux-gnu:neoverse-v1",
                               DotText("i8", "i8", "i32", 8, 4)),
                   "\t[su]dot\t[vz]"),
@@ -162,10 +166,12 @@ TEST(OtherTargets, Arm32) {
   const std::string fused = AssemblyFor(triple + "cortex-a15+neon", sums);
   EXPECT_EQ(Count(fused, "vfma\\.f32\tq"), 1) << fused;
   const std::string plain = AssemblyFor(triple + "cortex-a9+neon", sums);
-  // vmla.f32, which this machine has in place of vfma.f32, rounds twice.
+  // This machine has no fused vfma.f32, so the sum uses vmla.f32, which rounds
+  // product and sum.
   EXPECT_EQ(Count(plain, "vmla\\.f32\tq"), 1) << plain;
-  // Numbers of 64 bits are divided by a function in the kernel; indices that
-  // fit 32 bits are divided by multiplying.
+  // 64-bit numbers are divided by a function in the kernel, because the machine
+  // has no instruction for that. Indices that fit 32 bits are divided by a
+  // constant, which becomes a multiplication.
   const std::string divided =
       AssemblyFor(triple + "cortex-a15+neon",
                   "loops @divide(%a: input i64[64], %b: input i64[64],\n"
@@ -213,7 +219,8 @@ TEST(OtherTargets, Wasm) {
   EXPECT_EQ(Count(assembly, "f32x4\\.mul"), 1) << assembly;
   EXPECT_EQ(Count(assembly, "f32x4\\.p?max"), 1) << assembly;
   EXPECT_EQ(Count(assembly, "\tcall"), 0) << assembly;
-  // The code is a module that exports the function of each phase.
+  // The kernel's code is a WebAssembly module that exports a function for each
+  // phase.
   const vm::KernelCode code = WasmCodeOf(sums.c_str());
   EXPECT_TRUE(Contains(code, std::string_view("\0asm\1\0\0\0", 8)));
   EXPECT_EQ(code.entries, std::vector<uint32_t>({0}));
@@ -223,8 +230,8 @@ TEST(OtherTargets, Wasm) {
 }
 
 TEST(OtherTargets, WasmWithConstants) {
-  // An element outside of %x is read from constants, whose address is an
-  // import.
+  // A pad reads a constant instead of an element outside of %x. The address of
+  // constants is an import of the module.
   const vm::KernelCode code = WasmCodeOf(
       R"(loops @outside(%x: input f32[10], %y: output f32[16]) {
     phase i < 16 { %y[i] = pad(%x[i - 3], 1.5) }
@@ -234,8 +241,9 @@ TEST(OtherTargets, WasmWithConstants) {
 }
 
 TEST(OtherTargets, WasmMovesHalvesAsBits) {
-  // LLVM would convert an f16 to f32, by a function of a library, where it is
-  // only selected.
+  // LLVM alone would convert each f16 to f32 by a library function, although
+  // the nest only selects and negates it. The test shows that no function is
+  // called.
   const std::string code =
       AssemblyFor(kWasm,
                   R"(loops @choose(%c: input i32[64], %x: input f16[64],
@@ -264,7 +272,8 @@ TEST(OtherTargets, HalfWithoutInstructions) {
 }
 
 TEST(OtherTargets, PartsOfVectors) {
-  // On machines with mask registers no code tests if any lane is active.
+  // On machines with mask registers, a masked assignment is done without a test
+  // if any lane is active.
   const std::string nest =
       R"(loops @part(%x: input f32[100], %y: output f32[100]) {
     phase t < 4 {
@@ -281,7 +290,8 @@ TEST(OtherTargets, PartsOfVectors) {
   EXPECT_EQ(Count(masked, "kortest|ktest"), 0) << masked;
   EXPECT_EQ(Count(masked, "vmov[^\n]*%zmm[0-9]+, [^\n]*\\(.*\\) \\{%k"), 2)
       << masked;
-  // An element that all lanes share is read only if some lane is active.
+  // If the nest also reads an element that all lanes share, code must test if
+  // any lane is active, because the element may be out of bounds otherwise.
   const std::string shared = AssemblyFor(
       "skylake-avx512",
       std::regex_replace(nest, std::regex("\\* 2.0"), "* %x[t * 32 + i * 16]"));

@@ -2,8 +2,9 @@
 
 load("//bazel:ember.bzl", "ember_cc_test")
 
-# Key: a processor's name. Value: the command that runs programs for it under the emulator; None:
-# this machine, if it can run them.
+# The processors for which kernels are tested. Key: the processor's name. Value: the server that
+# runs its kernels under the emulator; None: the tests run on this machine, if it has the
+# processor's features.
 PROCESSORS = {
     "x86-64-v2": None,
     "x86-64-v3": None,

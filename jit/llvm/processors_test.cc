@@ -1,5 +1,6 @@
 // Tests the rows of jit/target/testing/processors.cc: that schedules and LLVM
-// know the same features of each processor, and that each processor has tests.
+// use the same features of each processor, and that jit/llvm/processors.bzl
+// lists each processor.
 #include "jit/target/testing/processors.h"
 
 #include <gtest/gtest.h>
@@ -34,8 +35,9 @@ TEST(ProcessorsTest, EachHasTests) {
   EXPECT_EQ(found, expected) << "the list in jit/llvm/processors.bzl";
 }
 
-// Expects that the features that schedules use on the target are the features
-// that LLVM makes code for.
+// Expects that schedules for the target use exactly the features that LLVM
+// makes code for. For dot products of small bytes and of 16-bit integers,
+// schedules may use less.
 void ExpectSame(std::string_view target, const StatusOr<Host>& host) {
   ASSERT_TRUE(host.ok()) << host.status().ToString();
   const TargetTraits& traits = host->traits;
@@ -83,7 +85,8 @@ TEST(ProcessorsTest, WhatThisMachineLacks) {
 #if defined(__x86_64__)
   EXPECT_EQ(missing("aarch64-linux-gnu:cortex-a72"), "aarch64");
   EXPECT_EQ(missing("x86-64-v2"), "");
-  // No machine has both fma4 and avx512vp2intersect.
+  // No machine has both fma4 (AMD) and avx512vp2intersect, so this machine
+  // lacks at least one of them.
   EXPECT_NE(missing("x86-64-v2+fma4+avx512vp2intersect"), "");
 #endif
 }

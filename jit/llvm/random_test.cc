@@ -1,6 +1,6 @@
 // Compares random dispatches with their definition, under the default schedules
-// of several machines and under random schedules.
-// //tests/nests:conformance_test tests random nests.
+// of several machines and under random schedules. Random nests are tested in
+// //tests/nests:conformance_test.
 //
 //   EMBER_SEEDS=1000 bazel-bin/jit/llvm/random_test
 //   ./dev processors --seeds=1000
@@ -40,8 +40,8 @@ namespace {
 
 using Bytes = std::vector<std::vector<uint8_t>>;
 
-// Returns the command that runs the seed again. The command is also shown if
-// the compiled code or LLVM ends the process.
+// Returns the command that repeats the test with this seed. SayIfKilled also
+// prints it if a crash of the kernel or of LLVM ends the process.
 std::string ReplayOf(const char* test, uint64_t seed) {
   std::string suffix;
   if (TestProcessor() != nullptr) suffix += "_";
@@ -54,7 +54,7 @@ std::string ReplayOf(const char* test, uint64_t seed) {
   return replay;
 }
 
-// Inputs of a dispatch, and the results that it has to compute.
+// A dispatch's inputs, and the results that kernels must compute from them.
 struct Expected {
   Bytes initial;
   Bytes final;
@@ -62,8 +62,10 @@ struct Expected {
   std::function<std::string(const Bytes& found)> difference;
 };
 
-// Runs the code as vm::CpuKernel::Run does: the first buffers of the nest have
-// the contents of `given`, and share memory where these do.
+// Runs the code on buffers of its own, and copies the results back. The first
+// buffers of the nest are those in `given`: they get their contents, and share
+// memory where those share it. (vm::CpuKernel::Run gets buffers in the same
+// way.)
 Status RunOnBuffers(const loops::LoopNest& nest,
                     const std::vector<int64_t>& parameters,
                     const CompiledNest& code, std::span<void* const> given,
@@ -90,7 +92,8 @@ Status RunOnBuffers(const loops::LoopNest& nest,
   return OkStatus();
 }
 
-// Runs the code once. Returns "" or a description of the error.
+// Runs the code once on the dispatch's inputs. Returns a description of the
+// difference from the expected results; "" if there is none.
 std::string RunOnce(const Expected& expected, const loops::LoopNest& nest,
                     const std::vector<int64_t>& parameters,
                     const CompiledNest& code, bool is_at_end) {
@@ -104,12 +107,13 @@ std::string RunOnce(const Expected& expected, const loops::LoopNest& nest,
   return expected.difference(bytes);
 }
 
-// Compiles and runs nests for the seeds of a test, and counts outcomes.
+// Compiles and runs kernels for the seeds of one test, counts the outcomes and
+// reports wrong results.
 class SeedTest {
  public:
   SeedTest(const char* name, SeedRange seeds) : name_(name), seeds_(seeds) {}
 
-  // Calls run(seed) for each seed.
+  // Calls run(seed) for each seed of the test.
   void Run(const std::function<void(uint64_t seed)>& run) {
     for (uint64_t seed = seeds_.begin; seed < seeds_.end; ++seed) {
       replay_ = ReplayOf(name_, seed);
@@ -122,8 +126,9 @@ class SeedTest {
   const RunCounts& counts() const { return counts_; }
   void Refuse(const Status& status) { counts_.Refuse(status.message()); }
 
-  // Compiles the nest with each effort, unless it is declined, and runs the
-  // code. run: returns "" or a description of the error.
+  // Compiles the nest with each effort and calls run(code, is_at_end) for the
+  // code; counts the nest as refused if the compiler declines it. `run` returns
+  // a description of the error, or "".
   void Compile(const loops::LoopNest& nest, const std::string& origin,
                const std::function<std::string(const CompiledNest& code,
                                                bool is_at_end)>& run) {
@@ -145,8 +150,8 @@ class SeedTest {
   }
 
  private:
-  // Only the first failure is shown in full; for the others only the command
-  // that repeats them is printed.
+  // Reports a wrong result. The first one is shown with the nest; for later
+  // ones only the command that repeats the seed is printed.
   void Wrong(const std::string& what, const std::string& text) {
     if (counts_.wrong++ == 0) {
       ADD_FAILURE() << replay_ << what << text;
@@ -161,8 +166,8 @@ class SeedTest {
   RunCounts counts_;
 };
 
-// Returns the seeds of a test. A processor with a test of its own gets few
-// seeds, as ./dev test runs the tests of all processors.
+// Returns the seeds of a test. If EMBER_TEST_PROCESSOR names a processor there
+// are fewer, because ./dev test runs these tests once for each processor.
 SeedRange SeedsOf(uint64_t count) {
   return TestSeeds(TestProcessor() == nullptr ? count : count / 8, 0);
 }
@@ -175,8 +180,9 @@ Expected Define(const tensor::RandomCase& random) {
   return expected;
 }
 
-// Returns the CPU models whose default schedules are tried: that of the test's
-// processor; without such a processor, those of `others`.
+// Returns the CPU models whose default schedules are tested: the model of the
+// processor under test, or, if none is chosen, the models of the targets
+// `others`.
 std::vector<CpuModel> Models(const std::vector<const char*>& others) {
   if (TestProcessor() != nullptr) return {TestCpuModel()};
   std::vector<CpuModel> models;
@@ -192,7 +198,8 @@ void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
   schedule::Computation computation = schedule::Disassemble(
       random.dispatch,
       is_specialised ? random.parameters : std::vector<int64_t>());
-  // Some weights are constants, as in kernels of models.
+  // Makes inputs after the first constants in half of the cases without
+  // parameters, as weights are in kernels of models.
   for (size_t i = 1; i < random.dispatch.input_count(); ++i) {
     if (random.parameters.empty() && random.seed % 2 == 0)
       schedule::MakeConstant(computation.buffers[i], expected.initial[i]);
@@ -206,7 +213,8 @@ void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
                          << nest.status().ToString() << "\n"
                          << tensor::Print(random.dispatch) << schedule.ToText();
   if (!nest.ok()) return;
-  // The JIT verifies each nest before it compiles it, so the test does, too.
+  // The nest is verified, as the JIT does before it compiles one. A nest
+  // without a proof of bounds counts as refused.
   if (const Status status = loops::Verify(*nest); !status.ok())
     return test.Refuse(Decline(DeclineReason::kNoProof, status.message()));
   test.Compile(*nest, tensor::Print(random.dispatch) + schedule.ToText(),
@@ -233,15 +241,15 @@ TEST(RandomTest, DispatchesUnderDefaultSchedules) {
   EXPECT_LE(test.counts().all_refused(), test.counts().run + 2);
 }
 
-// The dispatches are typical of models: register tiles, dot loops, copies that
-// widen.
+// Tests dispatches that are typical of models. Their schedules have register
+// tiles, dot loops, and copies that widen elements.
 TEST(RandomTest, ModelsUnderDefaultSchedules) {
   SeedTest test("ModelsUnderDefaultSchedules", SeedsOf(40));
   test.Run([&](uint64_t seed) {
     const tensor::RandomCase random = schedule::MakeRandomModelDispatch(seed);
     Expected expected = Define(random);
-    // The polynomials for functions such as exp differ from the dispatch's
-    // definition by their errors, so results may differ a little.
+    // Functions such as exp are polynomials in kernels, so results may differ
+    // from the definition by the polynomials' errors.
     expected.difference = [&](const Bytes& found) {
       return tensor::FirstDifference(random, expected.final, found, 1e-4, 1e-4);
     };
@@ -250,14 +258,15 @@ TEST(RandomTest, ModelsUnderDefaultSchedules) {
       RunScheduled(expected, random, cpu, false, {.exact = true}, test);
     }
   });
-  // Loops over several extents that are products of parameters are split by
-  // quotients of quotients, which no proof of bounds follows yet.
+  // Some nests are refused: a loop over a product of extents that are products
+  // of parameters is split by quotients of quotients, for which there is no
+  // proof of bounds yet.
   EXPECT_LE(test.counts().all_refused() * 15, test.counts().run);
 }
 
-// Results may share memory with operands, too.
-// jit/schedule/testing:random_schedule_test finds errors of lowering or
-// verification without machine code.
+// Tests kernels under random schedules, also with results that share memory
+// with operands. Errors of lowering and verification are found without machine
+// code in jit/schedule/testing:random_schedule_test.
 TEST(RandomTest, RandomSchedules) {
   SeedTest test("RandomSchedules", SeedsOf(40));
   test.Run([&](uint64_t seed) {

@@ -51,14 +51,19 @@ using tensor::NodeId;
 
 // The lifetime and the visibility of a buffer.
 enum class MemoryScope : uint8_t {
-  kInput,   // an input of the dispatch, in order; read only
-  kOutput,  // an output of the dispatch, in order
-  // Written by the prologue, once for many calls; read only after that.
+  // An input of the dispatch, read only; inputs come in the dispatch's order.
+  kInput,
+  kOutput,  // an output of the dispatch; outputs come in the dispatch's order
+  // A buffer that the prologue writes once for many calls, such as packed
+  // weights; all other phases only read it.
   kPacked,
-  kCall,  // from the first phase to the last of a call, seen by all tasks
-  kTask,  // belongs to one task; unspecified contents at its start
-  // Like kTask, but small, of constant extents, meant for registers; see
-  // LoopKind::kInvocation.
+  // A buffer that lives from the first phase of a call to the last; all tasks
+  // see it.
+  kCall,
+  // A buffer of one task; its contents at the task's start are unspecified.
+  kTask,
+  // A buffer of one task that is small and has constant extents, meant for
+  // registers; see LoopKind::kInvocation.
   kRegister
 };
 
@@ -74,18 +79,19 @@ struct Buffer {
   // constants and parameters. kRegister: a constant, large enough for all lanes
   // of a vector access, even masked ones.
   std::vector<NodeId> extents;
-  // kOutput: numbers of the inputs whose memory the output may have, in order.
-  // The pass mark-shared-memory sets them; code may not assume that a store to
-  // the output leaves these inputs as they were.
+  // kOutput: numbers of the inputs that may have the same memory as the output,
+  // sorted. The pass mark-shared-memory sets them; code may not assume that a
+  // store to the output leaves these inputs as they were.
   std::vector<uint32_t> shares;
   // kTask, in device nests: true if the buffer must be in the workgroup's
-  // memory. Passes of jit/gpu make such buffers.
+  // memory. Passes of jit/gpu create buffers with this mark.
   bool is_shared = false;
 };
 
 enum class LoopKind : uint8_t {
   kSerial,
-  kUnrolled,  // constant extent; the body is unrolled
+  // The extent is constant, and the body is written out once for each value.
+  kUnrolled,
   // Constant extent. All values run at once, in lanes. A vector loop contains
   // no other vector loop. When several lanes store to one element, an update
   // counts all of them in an unspecified order, and a plain store keeps one of
@@ -152,14 +158,14 @@ enum class LoopKind : uint8_t {
   //     matrix m < 16 { matrix n < 16 { %y[s * 16 + m, n] = %acc[s, m, n] } }
   //   }
   //
-  // Two or three loops of constant extents directly in each other are together
-  // a fill, a product or a store (jit/loops/analysis/matrix_operation.h). Only
-  // in a subgroup loop. On integers it gives the result of serial loops, with
-  // sums that wrap. On floats, the order of the sum's terms is not specified,
-  // and terms need not be rounded one by one: a product may be exact, and a
-  // partial sum more exact than the accumulator. Subnormal values may be taken
-  // for zero. Where the target allows it, factors of f32 may be rounded to 10
-  // bits of mantissa.
+  // Two or three matrix loops of constant extents, each directly in the one
+  // before, are together a fill, a product or a store
+  // (jit/loops/analysis/matrix_operation.h). Only in a subgroup loop. On
+  // integers it gives the result of serial loops, with sums that wrap. On
+  // floats, the order of the sum's terms is not specified, and terms need not
+  // be rounded one by one: a product may be exact, and a partial sum more exact
+  // than the accumulator. Subnormal values may be taken for zero. Where the
+  // target allows it, factors of f32 may be rounded to 10 bits of mantissa.
   kMatrix,
 };
 
@@ -170,33 +176,37 @@ enum class LoopKind : uint8_t {
 //   invocation i < 256 subgroup s < 8 of 32 { subgroup_sum %parts[s] = %x[i] }
 //
 // The element is the same for the whole subgroup, and no other subgroup stores
-// to it. The update of the store counts the result once.
+// to it. An update such as += adds the combined value once.
 enum class Combining : uint8_t { kNone, kSum, kProduct, kMinimum, kMaximum };
 
-// The tests by which code finds out if an index is in bounds: those of a pad in
-// one dim, and those of a check (jit/legalise/mark_integers.h). The immediate
-// of a Pad node has two bits for each dim, above its width.
+// The comparisons by which code tests if an index is in bounds. A pad has one
+// test for each dim, a check has one (jit/legalise/mark_integers.h). The
+// immediate of a Pad node holds two bits for each dim, above its vector width.
 enum class BoundsTest : uint8_t {
-  kBoth,  // two comparisons: the index is not negative, and below the extent
-  // One comparison without signs, in which a negative index is a large number:
-  // the extent is not negative.
+  // Two comparisons: the index is not negative, and it is below the extent.
+  kBoth,
+  // One unsigned comparison with the extent, which a negative index fails
+  // because it is a large unsigned number. The extent must not be negative.
   kUnsigned,
-  kUpper,  // only that the index is below the extent: it is not negative
-  kNone    // the index is always in bounds
+  // One comparison: the index is below the extent; it is known not to be
+  // negative.
+  kUpper,
+  kNone  // no comparison: the index is always in bounds
 };
 
-// Widths of the vectors of which marked loads and stores of a device nest are
-// elements (jit/gpu/mark_vectors.h). The immediate of a Load or Pad node is its
-// width; 0: the node has no mark. A vector begins at an element whose number in
-// the buffer is a multiple of the width, and all its elements exist.
+// True if `width` is a width that a load or store of a device nest may be
+// marked with (jit/gpu/mark_vectors.h). The mark says that the accessed element
+// belongs to a vector of so many elements. The immediate of a Load or Pad node
+// holds its width; 0: the node has no mark. A vector begins at an element whose
+// number in the buffer is a multiple of the width, and all its elements exist.
 //
 //   vector l < 4 { vec4 %y[i, l] = vec4(%x[i * 4 + l]) }
 //
-// A marked load reads one element, as any load does. Other values of an
-// unrolled loop around it, a vector loop or a dot loop read the other elements
-// of the same vector, so that one access of the machine serves all. A marked
-// store is an assignment in a vector loop whose lanes fill whole vectors. Lanes
-// that are masked access each element by itself.
+// A marked load reads one element, as any load does. Other values of a
+// surrounding unrolled, vector or dot loop read the other elements of the same
+// vector, so that one vector load of the machine serves all of them. A marked
+// store is an assignment in a vector loop whose lanes fill whole vectors. If
+// some lanes are masked off, each element is stored by itself.
 constexpr bool IsVectorWidth(uint64_t width) {
   return width == 2 || width == 4 || width == 8 || width == 16;
 }
@@ -206,7 +216,7 @@ constexpr bool IsVectorWidth(uint64_t width) {
 struct Store {
   uint32_t buffer = 0;
   std::vector<NodeId> indices;
-  NodeId value = 0;  // the value to store, of the buffer's type
+  NodeId value = 0;  // the value to store, of the type of the buffer's elements
   tensor::Update update = tensor::Update::kAssign;
   // An asynchronous store: the element gets its value at any time between this
   // statement and the kAwait that covers it, and no other statement reads or
@@ -219,26 +229,29 @@ struct Store {
   // In device nests, the number of elements of the vectors that lanes store
   // together; 0: each lane stores alone. See IsVectorWidth.
   uint32_t vector = 0;
-  // True for an update of f32 whose steps must round once, as one fused
-  // multiply-add does: it adds a product to a short sum
-  // (jit/gpu/mark_short_sums.h). Only marked where a device would round twice.
+  // True for an update of f32 that adds a product to a short sum and must round
+  // once, as a fused multiply-add does (jit/gpu/mark_short_sums.h). Only set if
+  // the device would round product and sum separately.
   bool rounds_once = false;
 };
 
-// Steps of a slot of a ring (Workgroup::rings), which is alternately filled by
-// the producer and read by subgroups.
+// A step in the life of a ring's slot (Workgroup::rings): the producer fills
+// the slot, subgroups await and read it, and then release it.
 enum class SlotStep : uint8_t {
-  // The producer waits until the slot is empty, and begins to fill it: the
-  // copies of boxes that follow, up to the ring's next fill, go to this slot.
+  // The producer waits until the slot is empty and begins to fill it. The
+  // copies of boxes up to the ring's next fill go to this slot.
   kFill,
-  kAwait,   // a subgroup waits until the slot is full, and may read it then
-  kRelease  // a subgroup reads the slot no more; it is empty once all have left
+  kAwait,  // a subgroup waits until the slot is full, and may then read it
+  // A subgroup has finished reading the slot. The slot is empty when all
+  // subgroups have released it.
+  kRelease
 };
 
 struct Statement;
 using Block = std::vector<Statement>;
 
-// Largest depth to which statements may be nested.
+// Largest depth to which statements may be nested. It bounds the recursion of
+// functions that walk statements.
 inline constexpr int kMaxNesting = 200;
 
 struct Statement {
@@ -280,8 +293,8 @@ struct Statement {
   // earlier stores (jit/gpu/ordering_barriers.h).
   bool orders_stores = false;
 
-  // kFor: an Axis node, with values from 0 up. Its extent may depend on
-  // variables of surrounding loops that are no vector loops.
+  // kFor: the loop's variable, an Axis node, whose values begin at 0. Its
+  // extent may depend on variables of surrounding loops, except vector loops.
   NodeId variable = 0;
 
   // kFor of kSubgroup, in device nests: the loop multiplies matrices, and its
@@ -296,11 +309,12 @@ struct Statement {
   //   }
   bool stays_in_flight = false;
 
-  // Roles of warps, in phases of device nests with rings (Workgroup::rings;
-  // jit/gpu/warp_roles.h). Only the producer executes a statement that is
-  // `of_producer`. The others execute everything else, and both execute loops
-  // around such statements. An evaluation in the order of the nest is one of
-  // those that the steps of slots allow.
+  // Warp specialisation, in phases of device nests with rings
+  // (Workgroup::rings; jit/gpu/warp_roles.h). `of_producer`: only the producer
+  // (a warp that copies) executes the statement. The other warps execute all
+  // other statements, and both execute the loops around statements of the
+  // producer. The order of the nest is one of the orders that the slots' steps
+  // allow, so the evaluator runs the statements in that order.
   //
   //   producer fill ring 0 slot 0
   //   producer box 0 … invocation i < 256 { … async %a[0, …] = … }
@@ -313,35 +327,39 @@ struct Statement {
   //     producer if k + 2 < 8 { … }
   //   }
   //
-  // box: the producer copies a box instead of executing the invocation loop.
-  // The stores are done when the slot is awaited.
+  // `box`: if not null, the producer copies this box by the copy engine instead
+  // of executing the invocation loop. The copy is complete when an await of the
+  // slot returns.
   bool of_producer = false;
   std::shared_ptr<const CopiedBox> box;
 
-  // kSlot: a step of a slot. Subgroup loops contain kAwait and kRelease; kFill
-  // is `of_producer`.
+  // kSlot: a step of a ring's slot, for example that a subgroup releases it.
+  // Subgroup loops contain the steps kAwait and kRelease; a kFill is
+  // `of_producer`.
   SlotStep step = SlotStep::kFill;
   SlotUse slot;
 
-  // kFor of kInvocation, in device nests: if subgroup_size is not 0, `subgroup`
-  // is a variable, too: the number of the invocation's subgroup, whose
-  // invocations combine values (Combining). Its extent is the number of
-  // subgroups of this size that the loop's values fill.
+  // kFor of kInvocation, in device nests: if subgroup_size is not 0, the loop
+  // also binds the variable `subgroup`, the number of the invocation's
+  // subgroup. The invocations of a subgroup combine values (Combining). The
+  // extent of `subgroup` is the number of subgroups of this size that the
+  // loop's values fill.
   NodeId subgroup = 0;
   int64_t subgroup_size = 0;
 
-  // kIf: runs the body if the bool holds; in a vector loop, in the lanes where
-  // it holds.
+  // kIf: runs the body if `condition`, a bool, holds; in a vector loop, in the
+  // lanes where it holds.
   //
-  // kFirst: only the first invocation of the task runs the body, which is
-  // outside of loops over invocations, and contains neither these nor barriers,
-  // awaits and checks. Registers to which the body stores have no contents
-  // after it.
+  // kFirst: only the first invocation of the task runs the body. The statement
+  // is outside of loops over invocations, and its body contains no such loop,
+  // barrier, await or check. Registers to which the body stores have no
+  // contents after it.
   //
   //   first { %y[t] = %sum[] }
   NodeId condition = 0;
 
-  Block body;  // the statements inside; only for kFor, kIf and kFirst
+  // The statements inside a kFor, kIf or kFirst; empty for other kinds.
+  Block body;
 
   // kStore: all values and indices, in a vector loop those of all lanes, are
   // computed before the first store. An update of f32 or f64 by + whose value
@@ -362,8 +380,8 @@ struct Statement {
   BoundsTest test = BoundsTest::kBoth;  // kCheck
 
   // kAwait: puts the asynchronous stores since the last await (or since the
-  // task began) into a group, and waits until all groups but the last `groups`
-  // are stored. An await is never in a loop over invocations or lanes.
+  // task began) into a group, and waits until at most the last `groups` groups
+  // are not yet stored. An await is never in a loop over invocations or lanes.
   //
   //   invocation i < 64 { async %tile[0, i] = %x[i] }
   //   await 1
@@ -375,26 +393,29 @@ struct Statement {
 // Largest number of groups that an await may leave in flight.
 inline constexpr int64_t kMaxGroups = 15;
 
-// Largest number of slots of a ring: a kTask buffer for multi-buffering, whose
-// first extent is the number of slots and whose first index follows the
-// iterations of a loop.
+// Largest number of slots of a ring: a kTask buffer for multi-buffering. Its
+// first extent is the number of slots, and its first index is a loop's
+// iteration modulo that number.
 inline constexpr int64_t kMaxRingSlots = 8;
 
 struct Phase {
-  // the task's number, an Axis node; its extent is the number of tasks
+  // the number of the running task, an Axis node; its extent is the number of
+  // tasks
   NodeId task = 0;
   Block body;
-  Workgroup workgroup;  // set in device nests whose buffers are placed
+  // Says which invocations run the phase and where each buffer is. Only set in
+  // device nests for which a pass has decided that.
+  Workgroup workgroup;
 };
 
 struct LoopNest {
   std::string name;  // name without '@'
-  // names of the i64 parameters, as in the dispatch
+  // names of the nest's i64 parameters; they are those of the dispatch
   std::vector<std::string> parameters;
   // Names of loop variables. The immediate of an Axis node is the position of
   // its name.
   std::vector<std::string> variables;
-  // the inputs, then the outputs, then other buffers
+  // the buffers of the nest: the inputs, then the outputs, then all others
   std::vector<Buffer> buffers;
   // Further extents that the caller checks like those of inputs and outputs:
   // expressions of constants and parameters that do not overflow and are in
@@ -404,13 +425,14 @@ struct LoopNest {
   //   loops @scores<past>(%q: input f32[64], %y: output f32[1]) {
   //     extents [past + 1]
   std::vector<NodeId> extents;
-  std::vector<Phase> prologue;  // phases that write the packed buffers
+  // Phases of the prologue, which write the packed buffers once for many calls.
+  std::vector<Phase> prologue;
   std::vector<Phase> phases;
   tensor::ExpressionPool pool;
   // The i64 nodes whose values may not fit i32, sorted
-  // (jit/legalise/mark_integers.h). Code that relies on 32 bits may compute all
-  // others in i32. A loop over a variable that is not among them also has a
-  // number of values that fits.
+  // (jit/legalise/mark_integers.h). A back end that computes indices in 32 bits
+  // may compute all other i64 nodes in i32. The extent of a loop whose variable
+  // is not listed fits i32, too.
   std::vector<NodeId> wide;
 };
 

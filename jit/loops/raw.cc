@@ -15,7 +15,8 @@ namespace {
 
 int BitsOf(DType type) { return 8 * DTypeByteSize(type); }
 
-// Returns a value that no code may rely on.
+// Returns the result for operands with an unspecified result: a value that is
+// most likely wrong, so that tests notice code that relies on it.
 uint64_t Unspecified(DType type) {
   return tensor::IntegerToBits(0x5bad5bad5bad5bad, type);
 }
@@ -42,8 +43,8 @@ StatusOr<uint64_t> Divide(Opcode opcode, DType type, ScalarOperands operands) {
   return EvaluateScalar(opcode, type, type, operands);
 }
 
-// True if the cast from `bits` to `result` changes nothing but the fraction of
-// the number.
+// True if a cast of `bits` to `result` kept the value, except for the fraction
+// of a float that is cast to an integer.
 bool IsCastExact(DType from, DType to, uint64_t bits, uint64_t result) {
   if (IsFloat(to)) {
     if (IsNan(bits, from)) return true;

@@ -1,7 +1,8 @@
-// Raw instructions: what machines do, without the cases that the instruction
-// table adds (division by 0, shifts by too much, saturation, NaNs).
-// jit/legalise writes the table's instructions in terms of them, so that a back
-// end only has to print. Dispatches, schedules and lowering do not use them.
+// Raw instructions behave like machine instructions: they leave out the special
+// cases that the instruction table defines (division by 0, shifts by too much,
+// saturation, NaNs). jit/legalise writes the table's instructions in terms of
+// them, so that a back end only has to print. Dispatches, schedules and
+// lowering do not use them.
 //
 //   %y[i] = select(%b[i] == 0, 0, raw(%a[i] / select(%b[i] == 0, 1, %b[i])))
 //
@@ -13,7 +14,8 @@
 // conditions that guard them, so the operands of an undefined operation must be
 // made valid.
 //
-// Rows: (instruction, types, required operands, otherwise).
+// Each row lists the instruction, its types, the operands that it requires, and
+// the kind of result for other operands.
 //
 //   a / b           signed integers    b not 0; b not -1 where a is the
 //                                      smallest value        undefined
@@ -40,24 +42,24 @@
 
 namespace ember::loops {
 
-// The immediate that marks a node as raw.
+// The immediate of a node that marks it as raw.
 inline constexpr uint64_t kRaw = 1;
 
 // True if the table at the top of this file has a row for the instruction with
-// these types.
+// these operand and result types.
 bool HasRawForm(tensor::Opcode opcode, DType operand, DType result);
 
-// True if nodes of the opcode may be raw. The immediate of other nodes has
-// another meaning.
+// True if a node with this opcode may be raw. For other opcodes, such as loads
+// and constants, the immediate does not mark a node as raw.
 constexpr bool MayBeRaw(tensor::Opcode opcode) {
   return tensor::RegisterOperandCount(opcode) > 0;
 }
 // True if the node is raw. The node's opcode must satisfy MayBeRaw.
 inline bool IsRaw(const tensor::Node& node) { return node.immediate == kRaw; }
 
-// Returns the bits of the value, as tensor::EvaluateScalar does. An unspecified
-// result is returned as a value that is most likely wrong; for an undefined
-// result this returns kInternal.
+// Returns the bits of the raw instruction's result. The operands are those of
+// tensor::EvaluateScalar. If the result is unspecified, returns a value that is
+// most likely wrong. Errors: kInternal if the result is undefined.
 StatusOr<uint64_t> EvaluateRaw(tensor::Opcode opcode, DType operand,
                                DType result, tensor::ScalarOperands operands);
 

@@ -61,7 +61,8 @@ TEST(RawTest, VerifierRefusesWhatHasNoRawForm) {
   }
 }
 
-// True if the raw form gives the same result as the instruction.
+// True if the raw instruction gives the same result for these operands as the
+// instruction of the table.
 bool IsAsInstruction(Opcode opcode, DType operand, DType result, uint64_t a,
                      uint64_t b) {
   const StatusOr<uint64_t> raw = EvaluateRaw(opcode, operand, result, {a, b});

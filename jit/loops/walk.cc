@@ -39,7 +39,8 @@ NodeId ExtentOf(const ExpressionPool& pool, NodeId variable) {
   return pool[variable].operands[0];
 }
 
-// The walk is not recursive, because chains of nodes may be long.
+// The walk uses its own stack instead of recursion, because chains of nodes may
+// be long.
 std::vector<NodeId> NodesUnder(const ExpressionPool& pool,
                                std::span<const NodeId> roots) {
   std::vector<NodeId> order;

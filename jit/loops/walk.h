@@ -17,13 +17,13 @@
 
 namespace ember::loops {
 
-// Returns the operands that are evaluated for a node: none for an Axis, whose
-// operand is the extent of its loop.
+// Returns the operands that are evaluated to compute a node. An Axis (a loop's
+// variable) has none: its operand, the loop's extent, is not evaluated for it.
 std::span<const NodeId> OperandsOf(const tensor::ExpressionPool& pool,
                                    NodeId node);
 
-// Returns all nodes that the roots are made of, in post-order. The order
-// depends only on the structure of the expressions.
+// Returns the roots and all nodes that they are computed from, in post-order.
+// The order depends only on the structure of the expressions.
 std::vector<NodeId> NodesUnder(const tensor::ExpressionPool& pool,
                                std::span<const NodeId> roots);
 
@@ -31,11 +31,11 @@ std::vector<NodeId> NodesUnder(const tensor::ExpressionPool& pool,
 // element (IsVectorWidth); 0 for all other nodes.
 uint32_t VectorOf(const tensor::Node& node);
 
-// Returns the test of an index of a Pad node.
+// Returns the bounds test of index `dim` of a Pad node.
 BoundsTest TestOf(const tensor::Node& pad, size_t dim);
 
-// Returns the immediate of a Load or Pad node with this width and these tests,
-// one for each dim.
+// Returns the immediate of a Load or Pad node with this vector width and these
+// bounds tests, one for each dim.
 uint64_t MarksOf(uint32_t vector, std::span<const BoundsTest> tests);
 
 // True if the i64 node may not fit 32 bits (LoopNest::wide).
@@ -69,16 +69,17 @@ bool HasProducer(const Statement& statement);
 // (Store::combining).
 bool CombinesSubgroups(const Statement& statement);
 
-// True if the marks of outputs say that the two buffers, in any order, may
-// share memory (Buffer::shares); also true if a is b.
+// True if one of the buffers is an output that is marked as perhaps having the
+// memory of the other, an input (Buffer::shares). The order of a and b does not
+// matter; also true if a is b.
 bool AreMarkedAsShared(const LoopNest& nest, uint32_t a, uint32_t b);
 
 // True if loads from the buffer give the same values throughout the nest: it is
-// an input that shares memory with no output, as the marks say.
+// an input, and no output is marked as sharing its memory (Buffer::shares).
 bool IsNeverWritten(const LoopNest& nest, uint32_t buffer);
 
-// Returns the update that a subgroup combines its values by. combining: not
-// kNone.
+// Returns the update that combines two values of a subgroup, for example kAdd
+// for kSum. `combining` is not kNone.
 tensor::Update UpdateOf(Combining combining);
 
 // Returns the number of statements in the block or a part of it, at any depth,

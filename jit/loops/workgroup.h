@@ -27,32 +27,37 @@
 namespace ember::loops {
 
 enum class StorageKind : uint8_t {
-  kUnused,  // the phase does not access the buffer
-  kMemory,  // in the device's memory: a binding of the entry point
-  // A task's buffer in the device's memory, in a binding of which each
-  // workgroup has a part.
+  kUnused,  // no storage: the phase does not access the buffer
+  kMemory,  // in the device's memory, as a binding of the entry point
+  // A task's buffer in the device's memory: a binding holds one part (slice)
+  // for each workgroup.
   kSlices,
-  kShared,     // in memory of the workgroup
-  kPrivate,    // an array that each invocation has for itself
-  kRegisters,  // variables of each invocation, one variable for each element
+  kShared,   // in the memory of the workgroup, which its invocations share
+  kPrivate,  // in an array that each invocation has for itself
+  // In registers: each invocation has a variable for each element of the
+  // buffer.
+  kRegisters,
   // Accumulators of matrix loops: each subgroup has a variable for each matrix.
   kMatrices
 };
 
-// The form of elements in the workgroup's memory. Only devices whose memory has
-// no addresses (BufferStorage::offset) distinguish it.
+// The layout of a buffer's elements in the workgroup's memory. Only matters for
+// devices on which that memory consists of typed variables and has no addresses
+// (BufferStorage::offset).
 enum class ElementForm : uint8_t {
-  kRegisters,  // one element per word or double word, as in registers
-  kVectors,    // like kRegisters, in vectors of four
-  kWords,      // bytes, packed four to a word; every store is of whole words
-  kNative      // the form in the device's memory; for matrix loops
+  kRegisters,  // one element per word or double word, as a register holds it
+  kVectors,    // vectors of four elements, each as kRegisters lays it out
+  kWords,      // bytes packed four to a word; a store writes whole words
+  kNative  // the same layout as in the device's memory, which matrix loops need
 };
 
-// The layout of a matrix that instructions of several subgroups read
+// Sizes of the panels in which a matrix is stored in the workgroup's memory, if
+// matrix instructions of several subgroups read it
 // (jit/target/shared_panels.h).
 struct Panels {
-  int64_t rows = 0;  // number of rows per matrix of the buffer; 0: no panels
-  int64_t row_bytes = 0;  // number of bytes per row of the buffer
+  // Number of rows of each matrix in the buffer; 0: the buffer has no panels.
+  int64_t rows = 0;
+  int64_t row_bytes = 0;  // number of bytes of a row of such a matrix
 
   bool Any() const { return rows != 0; }
 };
@@ -62,32 +67,36 @@ struct BufferStorage {
   bool is_read = false;
   bool is_written = false;
   // True if an invocation of a workgroup must see what another invocation
-  // stored to this memory. Only for memory and slices.
+  // stored to this memory. Only set for the kinds kMemory and kSlices.
   bool is_coherent = false;
   // True if barriers must order the accesses to the buffer. Every coherent
-  // buffer is ordered. Only for memory and slices: barriers order all accesses
-  // to the workgroup's memory.
+  // buffer is ordered. Only set for the kinds kMemory and kSlices, because
+  // barriers order all accesses to the workgroup's memory.
   bool is_ordered = false;
   // True for registers and matrices whose first index is the number of the
-  // invocation or subgroup, which does not count as a dim.
+  // invocation or subgroup. Each invocation holds only its own elements, so
+  // that index is left out of its variables.
   bool of_invocation = false;
-  // True for matrices of i32 that are sums of products of u8.
+  // True for i32 accumulators of matrix products whose factors are u8.
   bool is_unsigned = false;
   ElementForm form = ElementForm::kRegisters;
-  Panels panels;  // only for shared buffers with an offset
+  Panels panels;  // the panels of a shared buffer that has an `offset`
   // The byte of the workgroup's memory at which a shared buffer begins. Buffers
-  // that are never in use at the same time may overlap. Empty where the
-  // device's memory of a workgroup consists of variables.
+  // that are never in use at the same time may overlap. Empty on devices on
+  // which that memory consists of variables without addresses.
   std::optional<int64_t> offset;
 };
 
-// A ring of slots that a producer fills (jit/gpu/warp_roles.h).
+// A ring buffer in the workgroup's memory. A producer fills its slots in order,
+// and subgroups read them (jit/gpu/warp_roles.h).
 struct WorkgroupRing {
   int64_t slots = 0;
-  int64_t fill_bytes = 0;  // bytes of one fill: a slot of each of its buffers
-  int64_t subgroups = 0;   // number of subgroups that read each slot
-  // True if the products that read the ring stay in flight in the next
-  // iteration. A slot is then empty at the end of that iteration.
+  // Number of bytes that fill one slot of the ring, in all of its buffers
+  // together.
+  int64_t fill_bytes = 0;
+  int64_t subgroups = 0;  // number of subgroups that read each slot
+  // True if the products that read the ring stay in flight during the next
+  // iteration. Subgroups then release a slot one iteration later.
   bool stays_in_flight = false;
 };
 
@@ -97,36 +106,40 @@ struct Workgroup {
     // invocation loops. All invocations execute what is outside those loops,
     // except that only the first one stores to memory.
     kInvocations,
-    // Each invocation runs a task: the phase has no invocation loops and its
-    // tasks need little memory.
+    // Each invocation runs a task by itself. Chosen for phases without
+    // invocation loops whose tasks need little memory.
     kTaskEach,
-    // A workgroup of one invocation runs a task: the phase has no invocation
-    // loops, but much memory.
+    // A workgroup of one invocation runs a task. Chosen for phases without
+    // invocation loops whose tasks need much memory.
     kAlone,
   };
 
-  // Number of invocations, without a producer's. 0: the phase has no workgroup,
-  // because no pass has placed its buffers.
+  // Number of invocations of a workgroup, not counting those of the producer.
+  // 0: no pass has placed the phase's buffers, so it has no workgroup yet.
   int64_t invocations = 0;
   Mode mode = Mode::kInvocations;
-  bool has_checks = false;  // true if the phase records failed checks
+  // True if the phase contains checks, whose failures the kernel records.
+  bool has_checks = false;
   // True if the workgroup has one more subgroup, which only copies
   // (jit/gpu/warp_roles.h).
   bool has_producer = false;
-  int64_t shared_bytes = 0;  // bytes of the workgroup's memory
-  // The byte at which the barriers of ring slots begin, kSlotBarrierBytes each;
-  // 0: there are none.
+  int64_t shared_bytes = 0;  // number of bytes of the workgroup's memory
+  // The offset in the workgroup's memory of the barriers of ring slots, which
+  // have kSlotBarrierBytes each; 0: there are none.
   int64_t slot_barriers = 0;
-  // If not 0, workgroups take further tasks by themselves (a persistent
-  // kernel), and this number of workgroups keeps the device busy.
+  // If not 0, the kernel is persistent: at most this number of workgroups,
+  // which keeps the device busy, is launched, and each takes further tasks by
+  // itself.
   int64_t most_workgroups = 0;
-  // If not 0, the device's limit of iterations of an invocation's loops, which
-  // some call may exceed.
+  // If not 0, the largest number of iterations of an invocation's loops that
+  // the device allows. Set if some call may exceed it.
   int64_t iterations = 0;
-  std::vector<BufferStorage> storage;  // an entry per buffer of the nest
-  // Two barriers for each slot of each ring are at `slot_barriers`: for each
-  // ring, first those that say that slots 0, 1 and so on are full, then those
-  // that say that they are empty.
+  // The storage of each buffer, by the buffer's number in the nest.
+  std::vector<BufferStorage> storage;
+  // The rings of the phase. At the offset `slot_barriers` there is an array
+  // with two barriers for each slot of each ring: for each ring, first the
+  // barriers that signal that slots 0, 1 and so on are full, then those that
+  // signal that they are empty.
   std::vector<WorkgroupRing> rings;
 
   bool HasPanels() const {

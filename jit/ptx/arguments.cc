@@ -18,9 +18,11 @@ using llvm::Value;
 
 namespace {
 
-// Returns the address in panels of the byte at `pointer`, in a buffer of panels
-// that begins at `begin`. unit: a power of two of which the offset is a
-// multiple; code for a difference of addresses cannot derive that.
+// Returns the address of an element in a buffer of panels that begins at
+// `begin`. `pointer` is the address that it would have if the buffer were
+// row-major. `unit` is a power of two that divides the offset; the code clears
+// the bits below it, since LLVM cannot derive that they are 0 in a difference
+// of addresses.
 Value* AddressInPanels(Builder& builder, const SharedPanels& panels,
                        Value* begin, Value* pointer, int64_t unit) {
   llvm::Type* const type = builder.getInt64Ty();
@@ -58,7 +60,7 @@ vm::BoxMap BoxMapOf(const Layout& layout, const loops::CopiedBox& copy) {
   return box;
 }
 
-// Adds the boxes of all copies in the block.
+// Adds the tensor maps of all boxes that the block copies.
 void AddBoxes(const loops::Block& block, Layout& layout) {
   for (const loops::Statement& statement : block) {
     if (statement.box != nullptr)
@@ -89,8 +91,8 @@ Layout LayOut(const loops::LoopNest& nest, const loops::Phase& phase) {
   layout.first_parameter = layout.record + workgroup.has_checks;
   layout.first_box = layout.first_parameter +
                      static_cast<unsigned>(nest.parameters.size()) + 1;
-  // All fills copy the same boxes. They differ only in the positions where the
-  // boxes begin.
+  // The fills of one ring copy the same boxes from different positions, so they
+  // share tensor maps; equal ones are removed.
   AddBoxes(phase.body, layout);
   const auto key = [](const vm::BoxMap& box) {
     return std::tie(box.binding, box.box, box.order);
@@ -121,10 +123,14 @@ Value* PtxArguments::AddressOf(Builder& builder, uint32_t buffer,
   const SharedPanels panels = {workgroup_.storage[buffer].panels};
   const int64_t bytes = DTypeByteSize(nest_.buffers[buffer].type);
   const int64_t constant = at.constant * bytes;
-  // A vector is stored to whole pieces (MayStoreToPanels).
+  // A vector of lanes is never longer than a piece of a panel's row and is
+  // aligned to its size (MayStoreToPanels), so its offset is a multiple of
+  // that.
   const int64_t unit = at.lanes > 1 ? at.lanes * bytes : 1;
   llvm::Type* const byte = builder.getInt8Ty();
-  // The part of the address that many elements share is computed once.
+  // Adds the constant to the address at the end if that is possible, so that
+  // elements that differ only in the constant share the rest of the
+  // computation.
   if (at.is_of_parts && panels.IsStep(constant)) {
     return builder.CreateConstGEP1_64(
         byte, AddressInPanels(builder, panels, at.begin, at.pointer, unit),

@@ -1,12 +1,12 @@
-// Maps buffers and parameters of the nest to a kernel's function, in PTX:
-// bindings and parameters are its arguments, buffers of the workgroup are
-// places of shared memory.
+// Gives emitted code the buffers and parameters of a nest in a PTX kernel:
+// bindings and parameters are arguments of the kernel's function, and buffers
+// of the workgroup are at offsets in shared memory.
 //
 //   const Layout layout = LayOut(nest, phase);
 //   PtxArguments arguments(nest, workgroup, layout, function, shared);
 //   llvm::Value* begin = arguments.Buffer(builder, buffer);
 //
-// Not thread-safe: a function is one thread's.
+// Not thread-safe: only one thread at a time may use a function.
 #ifndef EMBER_JIT_PTX_ARGUMENTS_H_
 #define EMBER_JIT_PTX_ARGUMENTS_H_
 
@@ -24,32 +24,35 @@
 
 namespace ember::jit::ptx {
 
-// The arguments of the kernel's function, with bindings in the order of
-// buffers, and the positions of the workgroup's buffers in its memory.
+// The arguments of the kernel's function, in the order of
+// vm/format/device_abi.h, and the offsets of the workgroup's buffers in its
+// memory.
 struct Layout {
   std::vector<gpu::PhaseCode::Binding> bindings;
-  std::vector<unsigned> arguments;  // number of the argument of each buffer
-  // position of each buffer in the workgroup's memory, in bytes
+  // For each buffer with a binding: the number of its argument.
+  std::vector<unsigned> arguments;
+  // for each buffer in the workgroup's memory: its offset there, in bytes
   std::vector<int64_t> shared_offsets;
   int64_t shared_bytes = 0;
   unsigned record = 0;
-  // Number of the argument that is the nest's first parameter. The number of
-  // the first task follows the parameters.
+  // Number of the argument with the nest's first parameter. The argument after
+  // the parameters is the number of the first task.
   unsigned first_parameter = 0;
-  // Tensor maps of the boxes that are copied. They are the last arguments.
+  // The boxes that the kernel copies. Their tensor maps are the last arguments.
   std::vector<vm::BoxMap> boxes;
   unsigned first_box = 0;
 };
 
 Layout LayOut(const loops::LoopNest& nest, const loops::Phase& phase);
 
-// Returns the number of bytes of the kernel's arguments; drivers accept
+// Returns the number of bytes of the kernel's arguments. Drivers accept at most
 // kMaxArgumentBytes.
 int64_t ArgumentBytes(const Layout& layout);
 inline constexpr int64_t kMaxArgumentBytes = 4096;
 
-// Gives code the arguments of a kernel. The constructor's operands must outlive
-// the object. shared: the workgroup's memory; null if the phase has none.
+// Implements the interface for kernels of GPUs. The constructor's operands must
+// outlive the object. shared: the workgroup's memory; null if the phase has
+// none.
 class PtxArguments final : public llvm_ir::KernelArguments {
  public:
   PtxArguments(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
@@ -87,20 +90,21 @@ class PtxArguments final : public llvm_ir::KernelArguments {
   bool IsRowMajor(uint32_t buffer) const override {
     return !workgroup_.storage[buffer].panels.Any();
   }
-  // Emits the computation of SharedPanels::PositionOf.
+  // Emits the address of an element in a buffer that consists of panels
+  // (SharedPanels::PositionOf).
   llvm::Value* AddressOf(llvm_ir::Builder& builder, uint32_t buffer,
                          const RowMajorAddress& at) override;
 
-  // Returns the address of the byte at the offset in the workgroup's memory.
+  // Returns the address at this byte offset in the workgroup's memory.
   llvm::Value* Shared(llvm_ir::Builder& builder, int64_t offset) {
     llvm::Value* const begin =
         builder.CreateAddrSpaceCast(shared_, builder.getPtrTy());
     return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), begin,
                                               static_cast<uint64_t>(offset));
   }
-  // Returns the address of a box's tensor map.
+  // Returns the address of the tensor map for a box that is copied.
   llvm::Value* Box(const loops::CopiedBox& copy);
-  // Sets the number of the workgroup, an i64.
+  // Sets the number of the workgroup that the emitted code runs as, an i64.
   void set_workgroup(llvm::Value* number) { number_ = number; }
 
  private:
@@ -108,7 +112,7 @@ class PtxArguments final : public llvm_ir::KernelArguments {
   const Layout& layout_;
   llvm::Function& function_;
   llvm::GlobalVariable* const shared_;
-  llvm::Value* number_ = nullptr;  // number of the workgroup
+  llvm::Value* number_ = nullptr;  // number of the running workgroup, an i64
 };
 
 }  // namespace ember::jit::ptx

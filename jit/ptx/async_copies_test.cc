@@ -1,7 +1,6 @@
 // Tests asynchronous copies to a workgroup's memory: which stores become
-// cp.async, and that memory then is as the evaluator of nests has it. The
-// results of other nests are tested by //tests/nests:conformance_test and
-// tests/cases.
+// cp.async, and that results equal those of the evaluator of nests. The results
+// of other nests are tested by //tests/nests:conformance_test and tests/cases.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,8 +44,10 @@ void ExpectAsEvaluated(const std::string& text) {
   }
 }
 
-// Returns a nest with a ring of slots. value: the expression that is copied in
-// iteration `k` for element `i * 4 + l`.
+// Returns a nest that copies to a ring of `slots` slots, several iterations
+// ahead of its reader. `value`: the expression whose value iteration
+// `ITERATION` copies to element i * 4 + l of its slot. `row`: number of
+// elements of a row of %x.
 std::string Ring(const std::string& type, int slots, const std::string& value,
                  int row = 256) {
   const std::string ahead = std::to_string(slots - 1);
@@ -79,8 +80,8 @@ std::string Ring(const std::string& type, int slots, const std::string& value,
   return text;
 }
 
-// Runs the nest, compares with the evaluator, and returns the number of
-// asynchronous copies that threads made; nothing on a GPU, which does not count
+// Runs the nest, expects the evaluator's results, and returns how many
+// asynchronous copies its threads made; nullopt on a GPU, which does not count
 // them.
 std::optional<uint64_t> AsyncCopiesOf(const std::string& text) {
   const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
@@ -95,8 +96,8 @@ TEST(AsyncCopiesTest, Rings) {
         AsyncCopiesOf(Ring("f32", slots, "%x[t, ITERATION * 32 + i * 4 + l]"));
     EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
   }
-  // If rows have 250 elements, vectors do not begin at multiples of a copy's
-  // size, so the number of asynchronous copies is not checked.
+  // In rows of 250 elements some vectors are not aligned to the size of an
+  // asynchronous copy. Only the results are checked.
   AsyncCopiesOf(Ring("f16", 3, "%x[t, ITERATION * 32 + i * 4 + l]", 250));
   AsyncCopiesOf(Ring("i8", 3, "%x[t, ITERATION * 32 + i * 4 + l]", 250));
 }
@@ -105,8 +106,9 @@ TEST(AsyncCopiesTest, OfWhatIsOutside) {
   const auto copies = AsyncCopiesOf(
       Ring("f32", 3, "pad(%x[t + ITERATION - 3, i * 4 + l], 0.0)"));
   EXPECT_EQ(copies.value_or(5u * 7 * 8), 5u * 7 * 8);
-  // Padding by another value than zero, and copies that differ between lanes,
-  // are loads and stores.
+  // cp.async can only fill with zeros, and only a whole copy. So pads with
+  // another value, and vectors of which only some lanes are in bounds, become
+  // loads and stores.
   const auto others = AsyncCopiesOf(
       Ring("f32", 3, "pad(%x[t + ITERATION - 3, i * 4 + l], 1.0)"));
   EXPECT_EQ(others.value_or(0u), 0u);

@@ -1,6 +1,6 @@
-// Tests attention under the default schedules of CUDA's devices, in one phase:
-// the emulated grid is compared with the evaluator of nests, and ptxas must not
-// spill.
+// Tests attention that the default schedules of CUDA's devices compute in one
+// phase: results on the emulated grid must equal those of the evaluator of
+// nests, and ptxas must not spill registers.
 //
 // EMBER_SEEDS=100 draws more random shapes, EMBER_SEED=N one again.
 #include <cstdint>
@@ -44,25 +44,27 @@ constexpr std::string_view kAmpere =
 
 struct AttentionSizes {
   int heads = 1;
-  int group = 1;  // number of heads that share keys and values
+  int group = 1;  // number of query heads that share a head of keys and values
   std::string rows = "1";
   std::string keys = "1";
   int depth = 1;
   std::string type = "f16";
-  // true if dims are [rows, heads, depth], the order in which models project
-  // them
+  // True if the dims of tensors are [rows, heads, depth], the order in which
+  // projections of models yield them; false: [heads, rows, depth].
   bool is_rows_first = false;
-  bool is_wide = false;  // true if the results are the sums, in f32
-  // If not 0, keys and values are in a cache of 9 blocks of this many rows, and
-  // a table says in which block. An index of the table is any number, or is
-  // checked.
+  // True if the results are the f32 sums, without a cast to `type`.
+  bool is_wide = false;
+  // If not 0, keys and values are in a cache of 9 blocks of `block` rows each,
+  // as in paged attention, and %table has the numbers of the blocks.
+  // `is_checked`: the dispatch checks these numbers; otherwise they are taken
+  // modulo 9.
   int block = 0;
   bool is_checked = false;
   int processors = 1;  // number of processors in the GPU
 };
 
-// Returns a dispatch of attention. score: an expression of %raw[h, i, j] and
-// possibly %mask[j].
+// Returns the text of a dispatch that computes attention. `score`: the
+// expression of a score, of %raw[h, i, j] and possibly %mask[j].
 std::string Attention(const AttentionSizes& sizes, const std::string& score) {
   const auto dims = [&](int heads, const std::string& rows) {
     const std::string h = std::to_string(heads);
@@ -132,12 +134,14 @@ std::string Attention(const AttentionSizes& sizes, const std::string& score) {
 
 const char kScaled[] = "%raw[h, i, j] * 0.25";
 const char kCausal[] = "select(j <= i, %raw[h, i, j] * 0.25, -inf)";
-// A causal mask with which row 0 sees 40 keys.
+// A causal mask that is shifted by 40 keys: row 0 sees 40 keys, and each
+// further row one more.
 const char kBehindOthers[] = "select(j < i + 40, %raw[h, i, j] * 0.25, -inf)";
-// A causal mask with which rows 0 to 69 see no key.
+// A causal mask that is shifted by -70 keys: rows 0 to 69 see no key.
 const char kBeforeOthers[] = "select(j <= i - 70, %raw[h, i, j] * 0.25, -inf)";
-// A mask with a finite number instead of -inf. It hides no keys for certain:
-// the masked keys count if all other scores are -inf.
+// A causal mask that subtracts a finite number instead of setting -inf. Blocks
+// of masked keys cannot be skipped, because masked keys count if no other key
+// is visible.
 const char kLowered[] = "select(j <= i, %raw[h, i, j] * 0.25, -1.0e30)";
 const char kMasked[] = "%raw[h, i, j] * 0.125 + f32(%mask[j])";
 
@@ -165,8 +169,8 @@ TEST(PtxAttention, IsOnePhase) {
   EXPECT_GT(in_blocks, 1);
 }
 
-// Expects that the default schedule skips hidden blocks, and that results are
-// the same bit for bit if they are not skipped.
+// Expects that the default schedule skips blocks of keys that the mask hides,
+// and that results are bit for bit those of the same schedule without skipping.
 void ExpectSkipsTheSame(const std::string& dispatch_text, const GpuModel& gpu) {
   const auto dispatch = tensor::Parse(dispatch_text);
   ASSERT_TRUE(dispatch.ok());
@@ -189,8 +193,8 @@ void ExpectSkipsTheSame(const std::string& dispatch_text, const GpuModel& gpu) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-// Blocks of keys that a causal mask hides from all rows of a tile are not
-// computed, also where some rows see no key.
+// Shows that blocks of keys that a causal mask hides from all rows of a tile
+// are not computed, even if some rows see no key at all.
 TEST(PtxAttention, SkipsHiddenBlocks) {
   for (const char* const mask : {kCausal, kBehindOthers, kBeforeOthers}) {
     SCOPED_TRACE(mask);
@@ -199,8 +203,8 @@ TEST(PtxAttention, SkipsHiddenBlocks) {
   }
 }
 
-// Hidden blocks are also skipped if the keys are split into parts, of which a
-// tile may see none.
+// Shows that hidden blocks are also skipped if a schedule distributes the keys
+// among workgroups. A tile of rows may then see none of a workgroup's keys.
 TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
   GpuModel gpu = SmallGpu(kTarget);
   gpu.processors = 32;
@@ -222,29 +226,34 @@ TEST(PtxAttention, SkipsHiddenBlocksOfParts) {
       products("select(j < i + 1500, %raw[h, i, j], -inf)");
   const std::optional<uint64_t> all =
       products("select(j < i + 1500, %raw[h, i, j], -1.0e30)");
-  // The number of products is known on the emulated grid only, not on a GPU.
+  // Only the emulated grid counts products; on a GPU the comparison is left
+  // out.
   if (!some || !all) return;
   EXPECT_LE(*some * 4, *all * 3);
   EXPECT_GE(*some * 2, *all);
 }
 
-// There are 256 keys in blocks of 64 or 128. Tiles have 64 rows or fewer, so
-// causal attention computes little more than half of the scores.
+// Shows by the count of products that causal attention computes little more
+// than half of the scores: there are 256 keys in blocks of 64 or 128, and tiles
+// have at most 64 rows. kLowered, whose blocks are not skipped, is the
+// comparison.
 TEST(PtxAttention, ComputesHalfOfCausalScores) {
   const AttentionSizes sizes{1, 1, "256", "256", 16};
   const std::optional<uint64_t> causal =
       ExpectOnGrid(Attention(sizes, kCausal), nullptr, {.within = 1e-2});
   const std::optional<uint64_t> lowered =
       ExpectOnGrid(Attention(sizes, kLowered), nullptr, {.within = 1e-2});
-  // The number of products is known on the emulated grid only, not on a GPU.
+  // Only the emulated grid counts products; on a GPU the comparison is left
+  // out.
   if (!causal || !lowered) return;
   EXPECT_LE(*causal * 4, *lowered * 3);
   EXPECT_GE(*causal * 2, *lowered);
 }
 
-// Keys and values that a table looks up in blocks of a cache are copied from
-// there to a workgroup's memory, after a check of the index. With several
-// slices the copies are asynchronous.
+// Shows that keys and values in blocks of a cache, whose numbers a table has,
+// are copied from the cache to a workgroup's memory, after a check of the
+// number if there is one. With several slots in the ring of copies, they are
+// asynchronous.
 TEST(PtxAttention, LooksUpBlocks) {
   int in_blocks = 0, ahead = 0;
   for (AttentionSizes sizes : {AttentionSizes{2, 1, "32", "64", 32},
@@ -263,7 +272,8 @@ TEST(PtxAttention, LooksUpBlocks) {
       EXPECT_THAT(loops, HasSubstr("task %v: "));
       const std::string ptx = PtxOf(*nest, kTarget);
       if (loops.find("async %v[") != std::string::npos) {
-        // Each asynchronous copy is of 16 bytes.
+        // Every asynchronous copy has 16 bytes (cp.async.cg); smaller ones
+        // would be cp.async.ca.
         EXPECT_THAT(ptx, HasSubstr("cp.async.cg.shared.global"));
         EXPECT_THAT(ptx, Not(HasSubstr("cp.async.ca.shared.global")));
         ++ahead;
@@ -276,9 +286,10 @@ TEST(PtxAttention, LooksUpBlocks) {
   EXPECT_GT(ahead, 0);
 }
 
-// A sum of 40 steps is padded with zeros, and a table looks up the blocks of
-// the cache. A load with both has no slices, so the schedule does not multiply
-// matrices.
+// The schedule cannot copy a factor to a workgroup's memory that needs both
+// padding and a table: the sum of 40 steps is padded with zeros, and a table
+// has the numbers of the blocks. Then it multiplies no matrices, but results
+// must be right.
 TEST(PtxAttention, FactorsWithoutSlices) {
   AttentionSizes sizes{1, 1, "32", "64", 40};
   sizes.block = 32;
@@ -286,8 +297,9 @@ TEST(PtxAttention, FactorsWithoutSlices) {
                {.within = 2e-3, .has_matrices = false});
 }
 
-// When the number of keys is not a multiple of the block size, the last block
-// is padded with masked keys. Boxes read zeros beyond the tensor.
+// Shows attention with a number of keys that is no multiple of the block size:
+// the last block is padded with masked keys, and copies of boxes read zeros
+// beyond the tensor.
 TEST(PtxAttention, OfKeysThatBlocksDoNotDivide) {
   for (const char* const score : {kScaled, kMasked, kCausal}) {
     const auto nest = NestByDefault(
@@ -298,16 +310,17 @@ TEST(PtxAttention, OfKeysThatBlocksDoNotDivide) {
     const std::string loops = loops::ToText(*nest);
     EXPECT_THAT(loops, HasSubstr("= pad(%k["));
     EXPECT_THAT(loops, HasSubstr("= pad(%v["));
-    // A causal mask also hides the padding, so tiles of rows skip blocks by the
-    // mask alone.
+    // A causal mask hides the padding, too, so the loop over blocks ends where
+    // the mask does. Without it the loop has a constant number of blocks.
     EXPECT_EQ(loops.find("for j_part < 16 {") == std::string::npos,
               score == kCausal);
     EXPECT_NE(PtxOf(*nest, kTarget), "");
   }
 }
 
-// The default schedule does not know if a workgroup has room for rows of
-// attention whose extents are open.
+// If extents are open parameters, the default schedule cannot know if a
+// workgroup's memory is large enough for rows of scores, so it uses several
+// phases.
 TEST(PtxAttention, OfOpenExtents) {
   std::string text = Attention({2, 1, "32", "N", 32}, kScaled);
   text.replace(text.find("@attention"), 10, "@attention<N>");
@@ -316,26 +329,27 @@ TEST(PtxAttention, OfOpenExtents) {
   EXPECT_GT(nest->phases.size(), 1u);
 }
 
-// An invocation keeps a maximum and a total for each result of a row, but they
-// are the same for all of them: their powers are computed once.
+// Each invocation keeps a running maximum and total for each of its results.
+// Those of one row are equal, and the compiler must merge them, so that their
+// powers are computed once.
 TEST(PtxAttention, RunningMaximaOfARowAreOne) {
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));
   ASSERT_TRUE(nest.has_value());
   EXPECT_TRUE(IsInBlocks(*nest));
   const std::string ptx = PtxOf(*nest, kTarget);
-  // The powers of an invocation's 16 scores, and two that scale sums. Scaling
-  // each of its 16 results separately would take 32 instead of two.
+  // One power for each of an invocation's 16 scores, and two that scale its
+  // sums. Without merging there would be 32 instead of two for its 16 results.
   EXPECT_EQ(CountIn(ptx, "ex2.approx"), 16u + 2u);
   EXPECT_THAT(ptx, HasSubstr("ld.shared.v4.f32"));
-  // A processor runs as many blocks at once as the schedule plans for.
+  // The kernel asks ptxas for two blocks per processor, as the schedule plans.
   EXPECT_THAT(ptx, HasSubstr(".minnctapersm 2"));
 }
 
-// An invocation keeps its part of a row in registers. Of a block it reads each
-// score once, by vectors, and stores a maximum, a total and the weights.
-// Readers of maxima and totals combine those of a row's parts themselves, so no
-// other barriers are needed.
+// Shows how warps share the softmax of a row: an invocation keeps its part of a
+// row in registers, reads each score of a block once, by vectors, and stores a
+// maximum, a total and its weights. Readers combine the maxima and totals of a
+// row's parts themselves, so that no further barriers are needed.
 TEST(PtxAttention, KeepsRowsInRegisters) {
   std::string unscaled = Attention({16, 1, "1024", "1024", 64}, kScaled);
   const auto replace = [&](std::string_view what, std::string_view by) {
@@ -361,7 +375,7 @@ TEST(PtxAttention, KeepsRowsInRegisters) {
            {is_scaled ? "score" : "raw", "power", "sum"}) {
         EXPECT_THAT(loops, HasSubstr(Concat({"register %", kept, ": f32["})));
       }
-      // Scores are stored once and read once.
+      // Each score is stored once and read once, so the nest has two accesses.
       EXPECT_EQ(CountIn(loops, is_scaled ? "%raw[" : "%raw.tile["), 2u);
       for (const char* const whole : {"%top[", "%total["})
         EXPECT_EQ(CountIn(loops, whole), 0u);
@@ -371,8 +385,8 @@ TEST(PtxAttention, KeepsRowsInRegisters) {
   }
 }
 
-// Queries are copied once for a tile of rows. Keys and values are copied a
-// block ahead, while the previous one is computed.
+// Shows that queries are copied once for a tile of rows, and that keys and
+// values are copied one block ahead of the block that is computed.
 TEST(PtxAttention, CopiesKeysABlockAhead) {
   for (const std::string_view target : {kTarget, kAmpere}) {
     const auto nest = NestByDefault(
@@ -393,9 +407,9 @@ TEST(PtxAttention, CopiesKeysABlockAhead) {
   }
 }
 
-// Both products are those of warpgroups if the device has them, and neither
-// queries nor weights are in registers. Fences order stores for the products
-// after stores to memory that they read: copies, also of queries, and weights.
+// If the device has products of warpgroups, both products use them and read all
+// factors from shared memory. A fence is needed after stores to memory that
+// these products read: of copies, also of queries, and of weights.
 TEST(PtxAttention, MultipliesByWarpgroups) {
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "1024", 64}, kScaled), GpuModel::Of(kTarget));
@@ -406,7 +420,7 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
   EXPECT_EQ(CountIn(ptx, "ldmatrix"), 0u);
   EXPECT_EQ(CountIn(ptx, "fence.proxy.async"), 2u);
   EXPECT_GT(CountIn(ptx, "bar.sync"), 2u);
-  // An invocation stores vectors to panels.
+  // An invocation stores vectors of weights to the panels that products read.
   EXPECT_GE(CountIn(ptx, "st.shared.v4.b16"), 4u);
   for (const AttentionSizes& sizes :
        {AttentionSizes{2, 1, "64", "256", 64},
@@ -420,10 +434,11 @@ TEST(PtxAttention, MultipliesByWarpgroups) {
   }
 }
 
-// One thread copies keys and values for all, a block ahead, if the device
-// copies boxes, and nothing is copied in another way. The slot of keys becomes
-// free for the next block earlier than the slot of values. In causal attention
-// each tile of rows has only the blocks that it sees.
+// Shows that, if the device copies boxes, one thread copies keys and values for
+// the whole workgroup, one block ahead, and that nothing is copied in another
+// way. The slot of keys is released before that of values, so the next block's
+// keys are copied earlier. In causal attention each tile of rows has only the
+// blocks that it sees.
 TEST(PtxAttention, CopiesKeysAsBoxes) {
   const std::string target = Concat({kTarget, "+tensor_maps"});
   for (const char* const score : {kScaled, kCausal}) {
@@ -433,14 +448,16 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
     const std::string ptx = PtxOf(*nest, target);
     EXPECT_EQ(CountIn(ptx, "cp.async.bulk.tensor.3d"), 4u);
     EXPECT_THAT(ptx, Not(HasSubstr("cp.async.c")));
-    // Keys and values have two slots of 64 keys each, and each slot has two
-    // barriers. Four warps read a slot.
+    // The fill of a slot has 64 keys or values. There are two slots for keys
+    // and two for values, and each slot has a "full" and an "empty" barrier.
+    // Four warps read a slot.
     EXPECT_EQ(CountIn(ptx, "mbarrier.init"), 8u);
     EXPECT_EQ(CountIn(ptx, "mbarrier.arrive.expect_tx"), 4u);
-    // There are two waits before statements that read slots, and four before
-    // fills of slots.
+    // The code waits for full slots before two statements that read them, and
+    // for empty slots before four fills.
     EXPECT_EQ(CountIn(ptx, "mbarrier.try_wait"), 2u + 4u);
-    // The limit on registers is that for two workgroups of 256 threads.
+    // ptxas limits registers so that a processor holds two workgroups of 256
+    // threads.
     EXPECT_THAT(ptx, HasSubstr(".maxntid 256"));
   }
   if (TestDevice()->target().find("+tensor_maps") == std::string::npos)
@@ -459,9 +476,10 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
     EXPECT_GT(after.box_copies, before.box_copies);
     EXPECT_EQ(after.async_copies, before.async_copies);
   }
-  // If blocks of the cache are as long as blocks of keys, the table gives the
-  // begin of a box. If the index is checked, no boxes are copied: a thread that
-  // fails the check would leave the copy.
+  // Shows that boxes are copied if a block of the cache is as long as a block
+  // of keys, so that the table says where a box begins. With a check of the
+  // table's number no boxes are copied: a thread that fails the check would
+  // leave the other threads waiting for the copy.
   AttentionSizes paged{2, 1, "64", "256", 64};
   paged.block = 64;
   for (const bool is_checked : {false, true}) {
@@ -478,8 +496,9 @@ TEST(PtxAttention, CopiesKeysAsBoxes) {
   EXPECT_GT(hal::cuda::TotalStatistics().box_copies, before.box_copies);
 }
 
-// Keys are distributed among workgroups if few rows of queries leave processors
-// idle. A second phase combines the parts of their softmax.
+// Shows that keys are distributed among workgroups if few rows of queries would
+// leave processors idle. A second phase combines the parts of each row's
+// softmax.
 TEST(PtxAttention, SharesOutKeysOfFewRows) {
   for (const auto& [sizes, score] :
        std::vector<std::pair<AttentionSizes, const char*>>{
@@ -498,7 +517,8 @@ TEST(PtxAttention, SharesOutKeysOfFewRows) {
       EXPECT_THAT(loops, HasSubstr(Concat({"%sum.running.parts", part, "["})));
     ExpectOnGrid(text, nullptr, {.within = 2e-2, .processors = 32});
   }
-  // Keys are not distributed if tiles of rows fill a device.
+  // Shows that keys are not distributed if there are enough tiles of rows for
+  // all processors.
   const auto nest = NestByDefault(
       Attention({16, 1, "1024", "4096", 64}, kScaled), GpuModel::Of(kTarget));
   ASSERT_TRUE(nest.has_value());
@@ -522,7 +542,7 @@ AttentionSizes RandomAttention(tensor::RandomChoices& choices) {
     sizes.keys =
         std::to_string(sizes.block * (1 + choices.Below(256 / sizes.block)));
   } else if (choices.Chance(5)) {
-    // In these shapes keys may be divided among workgroups.
+    // draws shapes for which keys may be distributed among workgroups
     sizes.processors = choices.Pick(std::vector<int>{16, 132});
     sizes.rows =
         std::to_string(choices.Pick(std::vector<int>{8, 12, 16, 33, 64}));
@@ -533,7 +553,8 @@ AttentionSizes RandomAttention(tensor::RandomChoices& choices) {
   return sizes;
 }
 
-// Results are right for all sizes, and there is PTX code for each.
+// Shows for random shapes that results are right and that the back end declines
+// none.
 TEST(PtxAttention, OfRandomShapes) {
   const SeedRange seeds = TestSeeds(4, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

@@ -1,5 +1,5 @@
-// The back end for CUDA. It emits PTX, or code of this process for the emulated
-// grid.
+// The back end for CUDA. It emits PTX, or machine code of this process for an
+// emulated GPU (hal/cuda/emulated).
 #ifndef EMBER_JIT_PTX_BACKEND_H_
 #define EMBER_JIT_PTX_BACKEND_H_
 

@@ -20,9 +20,9 @@ namespace {
 
 constexpr unsigned kSharedSpace = 3;
 
-// One function and the assembly that replaces it. Each operand is described by
-// a letter:
-//   s  a pointer to shared memory, as 32 bits
+// One function and the inline assembly that replaces its calls. `operands` has
+// a letter for each operand:
+//   s  a pointer to shared memory, passed as 32 bits
 //   g  a generic pointer
 //   r  an i32
 struct Row {
@@ -45,11 +45,10 @@ constexpr Row kRows[] = {
     {kArrive, "ember.arrive", "s", "mbarrier.arrive.shared::cta.b64 _, [$0];"},
     {kArrive, "ember.arrive_expecting", "sr",
      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;"},
-    // Each try of the instruction waits for a while. A phase that has not ended
-    // after millions of tries never will, so the kernel then ends with an
-    // error. Otherwise the kernel would occupy the device, and its caller would
-    // wait, forever. With a branch around the trap ptxas serialized the
-    // products of the kernel.
+    // try_wait waits for a while and then fails. After millions of failures the
+    // phase will never end, so the kernel ends with an error; otherwise it
+    // would occupy the device forever. The trap has a predicate: with a branch
+    // around it ptxas would serialize the wgmma products of the kernel.
     {kAwaitPhase, "ember.await_phase", "sr",
      "{ .reg .pred is_over, is_late; .reg .u32 tries; "
      "mov.u32 tries, 4194304; AWAIT_${:uid}: "
@@ -88,8 +87,9 @@ const Row* RowOf(const llvm::CallBase& call) {
   return nullptr;
 }
 
-// Calls the function. Asynchronous work after the call may touch any memory, so
-// the function has no attributes that would limit its accesses.
+// Emits a call of the function. The function has no attributes that limit its
+// accesses to memory, because asynchronous copies that it begins access memory
+// after it has returned.
 void Call(Builder& builder, std::string_view name,
           const std::vector<Value*>& operands) {
   llvm::Module& module = *builder.GetInsertBlock()->getModule();

@@ -15,8 +15,8 @@ using llvm_ir::ExpressionEmitter;
 using llvm::Value;
 using loops::NodeId;
 
-// A box begins at the element that is copied where all variables of the loop
-// are 0.
+// The coordinates of a box are those of its first element: the one that the
+// loop's store copies if all loop variables are 0.
 void EmitBoxes(const loops::LoopNest& nest, const loops::Statement& loop,
                RingBarriers& barriers, PtxArguments& arguments,
                ExpressionEmitter& expressions, Builder& builder) {

@@ -1,5 +1,6 @@
-// Emits the code with which the producer (jit/gpu/warp_roles.h) begins to copy
-// one box to a ring's slot, which is empty.
+// Emits the code by which the producer (the thread that copies for the other
+// warps; jit/gpu/warp_roles.h) begins to copy one box to an empty slot of a
+// ring.
 //
 //   EmitBoxes(nest, loop, barriers, arguments, expressions, builder);
 //     // in code of one thread, in the order of the nest
@@ -16,7 +17,8 @@
 
 namespace ember::jit::ptx {
 
-// loop: the invocation loop with the mark of a box (Statement::box).
+// Emits the copy of the box that is marked on `loop`, an invocation loop
+// (Statement::box).
 void EmitBoxes(const loops::LoopNest& nest, const loops::Statement& loop,
                RingBarriers& barriers, PtxArguments& arguments,
                llvm_ir::ExpressionEmitter& expressions,

@@ -1,6 +1,6 @@
-// Tests products whose slices a warp of its own copies as boxes of tensors, on
-// an emulated sm_90a: their results are right, the other warps have no more
-// barriers than they need, and kernels are persistent.
+// Tests matrix products for which a separate warp copies parts of the factors
+// as boxes of tensors, on an emulated sm_90a: results are right, the other
+// warps have no more barriers than they need, and kernels are persistent.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -23,7 +23,7 @@ using ::testing::Not;
 
 class BoxProducts : public ::testing::Test {
  protected:
-  // The environment variable must be set before any test opens the device.
+  // Chooses the emulated architecture, before any test opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/1);
   }
@@ -41,9 +41,10 @@ size_t CountOf(std::string_view text, std::string_view part) {
   return count;
 }
 
-// Sizes of a product's tiles. Each iteration takes 64 steps of the sum, in
-// `slots` slots. Results are stored as they are (%y), or through memory of the
-// workgroup, where invocations finish them (%sum, %y).
+// Sizes of a product's tiles. Each iteration takes 64 steps of the sum; its
+// factors fill one of `slots` slots. is_finished: false if the sums are stored
+// as they are (%y); true if they go through the workgroup's memory, where
+// invocations compute %y from %sum.
 struct Tiles {
   int rows = 64;
   int columns = 64;
@@ -110,11 +111,12 @@ std::string ScheduleOf(const Tiles& tiles) {
   return text;
 }
 
-// A producer warp copies for the others and begins the workgroup's next task
-// while they finish one. The one processor has room for fewer workgroups than
-// the five tiles, so some workgroups have two. The five iterations of a task
-// are no multiple of the slots, so tasks begin in different phases of the
-// slots' barriers. Each iteration copies two boxes, one of each factor.
+// Shows that the producer warp copies for the other warps, and begins the
+// workgroup's next task while they finish the current one. The single processor
+// holds fewer workgroups than there are tiles (five), so some workgroups have
+// two tasks. A task has five iterations, which is no multiple of the slots, so
+// the second task begins with another slot. Each iteration copies two boxes,
+// one of each factor.
 TEST_F(BoxProducts, ProducersGoOnToFurtherTasks) {
   for (const int slots : {4, 3}) {
     const hal::cuda::GridStatistics before = hal::cuda::TotalStatistics();
@@ -131,8 +133,8 @@ TEST_F(BoxProducts, ProducersGoOnToFurtherTasks) {
     EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.2d"));
     EXPECT_THAT(ptx, HasSubstr("%nctaid.y"));
     EXPECT_THAT(ptx, HasSubstr("wgmma.wait_group.sync.aligned 1;"));
-    // The only barrier of all threads follows the initialisation of slots'
-    // barriers.
+    // The only barrier of all threads is the one after the initialisation of
+    // the slots' barriers.
     EXPECT_EQ(CountOf(ptx, "bar.sync"), 1u);
     const hal::cuda::GridStatistics after = hal::cuda::TotalStatistics();
     EXPECT_EQ(after.box_copies - before.box_copies, 5u * 5 * 2);
@@ -140,8 +142,9 @@ TEST_F(BoxProducts, ProducersGoOnToFurtherTasks) {
   }
 }
 
-// Results that invocations finish go through memory of the workgroup that
-// slices were in before, so the producer begins no next task.
+// The sums are written over the ring's slots in the workgroup's memory, where
+// invocations finish them. So the producer must not begin the next task early,
+// and there are further barriers.
 TEST_F(BoxProducts, ProducersOfResultsThatOthersFinish) {
   const std::string schedule = ScheduleOf({.is_finished = true});
   std::string ptx;
@@ -155,8 +158,8 @@ TEST_F(BoxProducts, ProducersOfResultsThatOthersFinish) {
   EXPECT_GE(CountOf(ptx, "bar.sync"), 2u);
 }
 
-// The rows of the product are pixels on lines of an image, with zeros around
-// the image.
+// Tests a convolution, in which the rows of the product's left factor are
+// pixels of an image with padding around it. The boxes have four dims.
 TEST_F(BoxProducts, BoxesOfImages) {
   std::string ptx;
   ExpectOnGrid(R"(
@@ -170,8 +173,9 @@ TEST_F(BoxProducts, BoxesOfImages) {
   EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor.4d"));
 }
 
-// A convolution of `count` images with lines of pixels, 64 channels to 64, by a
-// window with zeros around the images.
+// Sizes of a convolution of `count` images, each of `lines` lines of `pixels`
+// pixels, from 64 channels to 64. `step` is the stride. The images are padded
+// with zeros.
 struct Images {
   int count = 32;
   int lines = 1;
@@ -205,9 +209,10 @@ std::string ConvolutionOf(const Images& images) {
               : "%y" + sum + "}");
 }
 
-// Rows are images, of which each subgroup has a pixel or two. The slice has
-// them pixel by pixel, in another order than the tensor, and so has its box.
-// Tiles of pixels and of images reach beyond the last one.
+// Shows that boxes are copied if a tile of the product takes one or two pixels
+// from each of many images. Its slot has the elements pixel by pixel, so in
+// another order than the tensor. Tiles extend beyond the last pixel and the
+// last image.
 TEST_F(BoxProducts, BoxesOfManyImages) {
   for (const Images& images :
        {Images{.lines = 2, .pixels = 3, .window_lines = 2, .window_pixels = 2},
@@ -230,8 +235,9 @@ TEST_F(BoxProducts, BoxesOfManyImages) {
   }
 }
 
-// A convolution with a step of two leaves pixels out between those that it
-// reads, so its rows are not in one panel.
+// Shows that a convolution with a stride of two copies no boxes of the image:
+// the pixels that it reads are not contiguous, so its rows do not form panels,
+// and ldmatrix loads them.
 TEST_F(BoxProducts, StepsOfWindowsLeaveGaps) {
   std::string ptx;
   ExpectOnGrid(ConvolutionOf({.pixels = 4, .window_pixels = 4, .step = 2}),
@@ -240,8 +246,9 @@ TEST_F(BoxProducts, StepsOfWindowsLeaveGaps) {
   EXPECT_THAT(ptx, HasSubstr("ldmatrix"));
 }
 
-// Products whose sizes fill boxes or do not, with many iterations or few, and
-// with factors of any layout: all have boxes.
+// Tests random products, all of which must copy boxes: with sizes that are
+// multiples of a box or not, many iterations or few, and any layout of the
+// factors.
 TEST_F(BoxProducts, AtRandom) {
   const SeedRange seeds = TestSeeds(4, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {
@@ -251,8 +258,8 @@ TEST_F(BoxProducts, AtRandom) {
                          .columns = choices.Chance(3) ? 128 : 64,
                          .slots = choices.Chance(2) ? 3 : 4,
                          .is_finished = choices.Chance(3)};
-    // Results that are stored without a further stage need sizes that are whole
-    // matrices.
+    // Sums that are stored by matrix loops need sizes that are whole matrices;
+    // a stage that finishes sums allows others.
     const auto pick = [&](const std::vector<int>& odd,
                           const std::vector<int>& whole) {
       return std::to_string(choices.Pick(tiles.is_finished ? odd : whole));

@@ -2,9 +2,9 @@
 // without a device, and writes the kernels to a folder.
 //
 //   compile_dispatches --target=sm_80+subgroup32+shared166912+… -o DIR FILE...
-//       [--schedules=DIR]   not the default ones but DIR/NAME.schedule
-//       [--constants=w,b]   inputs of these names never change; of the phases
-//                           that pack them once nothing is printed
+//       [--schedules=DIR]   uses DIR/NAME.schedule, not the default schedule
+//       [--constants=w,b]   inputs of these names never change; the JSON does
+//                           not list the phases that pack them once
 //
 // FILE has dispatches as text (tensor/GRAMMAR.md). For each one, DIR gets
 // NAME.ptx, NAME.loops and NAME.schedule. The tool prints JSON: a line for the
@@ -111,15 +111,17 @@ struct Options {
   std::string target =
       "sm_80+subgroup32+shared166912+invocations1024+processors108";
   std::string folder;
-  // The folder of schedules to use; "": the default schedules.
+  // The folder that has the schedules to use; "": the default schedules are
+  // used.
   std::string schedules;
-  // Names of the inputs that never change, separated by commas.
+  // Names of the inputs that never change (and so may be packed once),
+  // separated by commas.
   std::string constants;
   std::vector<std::string> files;
 };
 
-// Returns the schedule that the folder has for the dispatch; if it has none,
-// the default schedule.
+// Returns the dispatch under the schedule that the option --schedules' folder
+// has for it, or under the default schedule without that option.
 StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
                                         const Options& options) {
   schedule::Computation computation = schedule::Disassemble(dispatch, {});
@@ -129,7 +131,8 @@ StatusOr<schedule::Schedule> ScheduleOf(const tensor::Dispatch& dispatch,
       buffer.is_constant =
           constants.find(Concat({",", buffer.name, ","})) != std::string::npos;
   }
-  // The JIT does the same before it schedules (jit/kernel/build_nest.cc).
+  // Normalises as the JIT does before it schedules (jit/kernel/build_nest.cc),
+  // so that schedules are the same.
   schedule::Normalise(computation);
   schedule::Schedule schedule(std::move(computation));
   if (options.schedules.empty()) {

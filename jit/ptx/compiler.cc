@@ -47,26 +47,26 @@ namespace {
 
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 
-// The passes for CPUs (jit/llvm/passes/pipeline.cc), without those that depend
-// on a machine, and these two. newgvn merges counters and sums that are equal
-// in every iteration of a loop, which gvn does not see: online_softmax keeps
-// the maximum of a row for each result of an invocation. sink moves values that
-// only code after a loop needs out of the loop's way, such as the place of a
-// tile's results, so that they take no register in the loop.
+// The passes of jit/llvm/passes/pipeline.cc, without those for particular CPUs,
+// and with two more. newgvn merges loop-carried values that are equal in every
+// iteration, which gvn does not see; online_softmax keeps the maximum of a row
+// once for each result of an invocation. sink moves values that are only needed
+// after a loop behind it, for example addresses of results, so that they occupy
+// no register in the loop.
 constexpr const char* kPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,newgvn,"
     "broadcast-indices,instcombine<no-verify-fixpoint>,dse,adce,simplifycfg,"
     "scalarize-masked-mem-intrin,early-cse,sink)";
-// Passes that find out which accesses are of shared memory and how they are
-// aligned, which allows vectors of loads and stores. The emulated grid needs
-// plain addresses instead.
+// Passes for PTX only. They derive which accesses are of shared memory and how
+// they are aligned, which allows vector loads and stores. Code for the emulated
+// grid keeps generic addresses.
 constexpr const char* kPtxPipeline =
     "function(infer-address-spaces,infer-alignment)";
 
-// Returns the version of PTX for a nest. PTX 8.4 was the first to have matrix
-// products of floats of 8 bits, on sm_89 and later. Other code uses an older
-// version, which older drivers accept.
+// Returns the PTX version for a nest. Matrix products of 8-bit floats, on sm_89
+// and later, need PTX 8.4; other code uses the target's older version, which
+// older drivers accept, too.
 std::string VersionOf(const loops::LoopNest& nest, const Target& target) {
   const bool has_float8 = std::ranges::any_of(
       nest.buffers,
@@ -92,8 +92,8 @@ StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-// Removes arithmetic fences, the intrinsics that keep passes from reordering
-// arithmetic. The passes have run, and NVPTX has no instruction for the fences.
+// Removes calls of llvm.arithmetic.fence, which keep passes from reordering
+// arithmetic. The passes have run, and NVPTX cannot select the intrinsic.
 void RemoveFences(llvm::Function& function) {
   for (llvm::Instruction& instruction :
        llvm::make_early_inc_range(llvm::instructions(function))) {
@@ -106,9 +106,9 @@ void RemoveFences(llvm::Function& function) {
   }
 }
 
-// Puts a freeze between loads of vectors of floats and casts to f64, which
-// costs no instruction. Without it LLVM 19 folds the cast into the load of the
-// vector. PTX has no such load: its assembler refuses `ld.v2.f32 {%fd1, %fd2}`.
+// Inserts a freeze, which costs no instruction, between a load of a vector of
+// floats and its cast to f64. Without it LLVM 19 folds the cast into the load,
+// and ptxas refuses the result: `ld.v2.f32 {%fd1, %fd2}`.
 void SeparateCastsFromLoads(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (!llvm::isa<llvm::FPExtInst>(instruction) ||

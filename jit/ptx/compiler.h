@@ -5,8 +5,8 @@
 //                          CompileNest(nest, Target::Of("sm_80"), nullptr));
 //   device->LoadExecutable({.format = code.format, .code = code.code, …});
 //
-// Code generation decides nothing: the nest says which loops are of
-// invocations, of vectors or unrolled. Thread-safe.
+// Code generation decides nothing: the nest says which loops run as invocations
+// or vectors and which are unrolled. Thread-safe.
 #ifndef EMBER_JIT_PTX_COMPILER_H_
 #define EMBER_JIT_PTX_COMPILER_H_
 
@@ -20,7 +20,7 @@
 
 namespace ember::jit::ptx {
 
-// A nest's code as texts for people.
+// A nest's code as readable text.
 struct CodeTexts {
   std::string llvm;
   std::string ptx;

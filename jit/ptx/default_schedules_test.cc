@@ -1,6 +1,6 @@
-// Tests the default schedules of CUDA's devices for products that tensor cores
-// multiply. The emulated grid must agree with the evaluator of nests and have
-// no bank conflicts, and ptxas must not spill.
+// Tests the default schedules of CUDA's devices for matrix products on tensor
+// cores. Results on the emulated grid must equal those of the evaluator of
+// nests, without bank conflicts, and ptxas must accept the code.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,7 +40,8 @@ TEST(PtxDefaultSchedules, ProductsOfEachType) {
   }
 }
 
-// Invocations finish the results, and tiles do not fill the edges.
+// Tests a product whose sums are finished by a further stage, and sizes that
+// are no multiples of the tiles.
 TEST(PtxDefaultSchedules, EpiloguesAndRaggedEdges) {
   ExpectOnGrid(R"(
     dispatch @dense(%a: f16[40, 64], %b: f16[64, 72], %bias: f32[72])
@@ -72,8 +73,8 @@ TEST(PtxDefaultSchedules, BatchesOfProducts) {
     })");
 }
 
-// Products of f32 use matrices only where the target allows tf32, with any
-// layout of the factors: contiguous along the sum, or not.
+// Shows that products of f32 use matrix instructions only if the target has
+// +tf32, for each layout of the factors.
 TEST(PtxDefaultSchedules, Tf32) {
   constexpr struct {
     const char* inputs;
@@ -98,12 +99,13 @@ TEST(PtxDefaultSchedules, Tf32) {
   }
 }
 
-// Products of bytes that would leave matrices mostly empty use dp4a.
+// Shows that products of bytes with few rows use dp4a, because matrices would
+// be mostly empty.
 TEST(PtxDefaultSchedules, DotsOfBytes) {
   for (const char* a : {"i8", "u8"}) {
     for (const char* b : {"i8", "u8"}) {
-      // The factor %b is contiguous along the sum or not, and the length of the
-      // sum is a multiple of four or not.
+      // `steps`: length of the sum, a multiple of four or not. `by_rows`: false
+      // if %b is contiguous along the sum.
       for (const char* steps : {"96", "70"}) {
         for (const bool by_rows : {false, true}) {
           const std::string text =
@@ -122,8 +124,8 @@ TEST(PtxDefaultSchedules, DotsOfBytes) {
       }
     }
   }
-  // Tests the first layer of a convolutional network, whose input has three
-  // channels.
+  // Tests the first layer of a convolutional network: its input has three
+  // channels, so four bytes of a sum are not contiguous.
   std::string ptx;
   ExpectOnGrid(R"(
     dispatch @conv(%x: u8[1, 10, 18, 3], %w: i8[3, 3, 3, 32])
@@ -136,9 +138,9 @@ TEST(PtxDefaultSchedules, DotsOfBytes) {
                                     HasSubstr("dp4a.s32.u32")));
 }
 
-// LLVM selects the instructions of a kernel (the process ends if it cannot),
-// and the assembler knows them, for each architecture that has such
-// instructions.
+// Shows for each architecture with matrix instructions that LLVM can select the
+// kernel's instructions (otherwise it ends the process) and that ptxas knows
+// them.
 TEST(PtxDefaultSchedules, Architectures) {
   constexpr std::string_view kProduct =
       "dispatch @product(%a: f16[64, 96], %b: f16[96, 64]) -> (%y: f32[64, 64])"
@@ -154,8 +156,8 @@ TEST(PtxDefaultSchedules, Architectures) {
     ASSERT_TRUE(nest.has_value());
     const std::string ptx = PtxOf(*nest, target);
     const bool is_wide = std::string_view(name) == "sm_90a";
-    // The table of matrix instructions has products of bytes since architecture
-    // 8.0.
+    // jit/target/matrix_instructions.h has products of bytes from architecture
+    // 8.0 on; sm_75 uses dp4a instead.
     const bool has_byte_matrices = std::string_view(name) != "sm_75";
     EXPECT_THAT(ptx, HasSubstr(is_wide ? "wgmma.mma_async" : "mma.sync"));
     if (HasAssembler()) {

@@ -1,5 +1,6 @@
-// Tables of the names and properties of the functions of device_functions.h.
-// The code that emits their calls and the code that replaces them share these.
+// Tables with the names and properties of the placeholder functions of
+// device_functions.h. The code that emits calls of them and the code that
+// replaces the calls share these tables.
 #ifndef EMBER_JIT_PTX_DEVICE_FUNCTION_TABLES_H_
 #define EMBER_JIT_PTX_DEVICE_FUNCTION_TABLES_H_
 
@@ -35,8 +36,8 @@ inline constexpr LoadMatrices kLoadMatrices[] = {
      llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16},
 };
 
-// A function for an asynchronous copy; the table has one row for each number of
-// bytes. Copies of 16 bytes bypass the processor's own cache (cp.async.cg).
+// A row for each size of an asynchronous copy (cp.async). Copies of 16 bytes
+// bypass the processor's L1 cache (cp.async.cg).
 struct CopyAsync {
   const char* name;
   int bytes;
@@ -52,8 +53,8 @@ inline constexpr CopyAsync kCopiesAsync[] = {
      llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s},
 };
 
-// A function for dp4a, a product of words of bytes, for which LLVM 19 has no
-// intrinsics.
+// A row for each signedness of dp4a, the dot product of four bytes, for which
+// LLVM 19 has no intrinsics.
 struct DotOfWords {
   const char* name;
   bool a_signed;
@@ -80,7 +81,8 @@ inline constexpr std::string_view kAwaitGroupsBefore =
 inline constexpr std::string_view kOrderStores = "ember.order_stores";
 inline constexpr std::string_view kPowerOfTwo = "ember.power_of_two";
 
-// Returns the row whose function the call calls, or null.
+// Returns the row of the table whose function is called; null if it is none of
+// them.
 template <typename Row, size_t kCount>
 const Row* RowOf(const Row (&table)[kCount], const llvm::CallBase& call) {
   const llvm::Function* const function = call.getCalledFunction();

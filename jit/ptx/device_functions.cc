@@ -32,8 +32,8 @@ llvm::Function* FunctionOf(llvm::Module& module, const LoadMatrices& row) {
       llvm::FunctionType::get(result, {llvm::PointerType::getUnqual(context)},
                               false),
       llvm::Function::ExternalLinkage, row.name, module);
-  // The function reads any memory, not only its argument's: lanes read what
-  // other lanes' arguments point to.
+  // The function may read any memory, not only what its argument points to,
+  // because a lane also gets data from the addresses of other lanes.
   function->setOnlyReadsMemory();
   function->setConvergent();
   function->addFnAttr(llvm::Attribute::NoUnwind);
@@ -50,15 +50,16 @@ llvm::Function* FunctionOf(llvm::Module& module, const CopyAsync& row) {
           llvm::Type::getVoidTy(context),
           {pointer, pointer, llvm::Type::getInt32Ty(context)}, false),
       llvm::Function::ExternalLinkage, row.name, module);
-  // The copy is still in progress when the call has returned. So the function
-  // has no attribute that limits its accesses, and LLVM moves no access across
-  // it.
+  // The copy may still be in progress after the call has returned. So the
+  // function gets no attribute that limits its accesses, and LLVM moves no
+  // access to memory across it.
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr(llvm::Attribute::WillReturn);
   return function;
 }
 
-// Returns a function whose result depends on its operands only.
+// Returns the function, declared so that LLVM knows that its result depends on
+// its operands only.
 llvm::Function* PureFunction(llvm::Module& module, std::string_view name,
                              llvm::FunctionType* type) {
   if (llvm::Function* known = module.getFunction(name)) return known;
@@ -77,8 +78,8 @@ llvm::Function* FunctionOf(llvm::Module& module, const DotOfWords& row) {
                       llvm::FunctionType::get(word, {word, word, word}, false));
 }
 
-// Calls a function that all threads of a warp execute together. The function
-// gets no attribute that limits its accesses to memory.
+// Emits a call of a function that all threads of a warp execute together. It is
+// declared without attributes that limit its accesses to memory.
 Value* CallFunction(Builder& builder, const std::string& name,
                     llvm::Type* result, const std::vector<Value*>& operands) {
   llvm::Module& module = *builder.GetInsertBlock()->getModule();
@@ -93,10 +94,9 @@ Value* CallFunction(Builder& builder, const std::string& name,
   return builder.CreateCall(callee, operands);
 }
 
-// Returns the descriptor of a matrix in panels, without its address. The
-// descriptor contains the number of bytes from one panel to the next, the
-// number of bytes from one block of rows to the next, and the mode of swizzling
-// by 128 bytes.
+// Returns wgmma's descriptor of a matrix in panels, with the address left out:
+// the distance of panels, the distance of blocks of 8 rows, and the mode of
+// swizzling by 128 bytes.
 uint64_t DescriptorOf(int64_t panel_bytes) {
   constexpr uint64_t kSwizzled128 = uint64_t{1} << 62;
   const auto units = [](int64_t bytes) {

@@ -1,4 +1,5 @@
-// ReplaceByIntrinsics: replaces the functions of device_functions.h.
+// Replaces calls of the placeholder functions of device_functions.h by NVVM's
+// intrinsics and inline assembly.
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,7 +21,8 @@ using llvm::Value;
 constexpr unsigned kGlobalSpace = 1;
 constexpr unsigned kSharedSpace = 3;
 
-// Returns the list of operands `first` to `first` + `count` - 1.
+// Returns the text of a list of assembly operands: {$first, ..., $(first +
+// count - 1)}.
 std::string OperandList(size_t first, size_t count) {
   std::string list = "{";
   for (size_t i = 0; i < count; ++i)
@@ -28,14 +30,15 @@ std::string OperandList(size_t first, size_t count) {
   return list + "}";
 }
 
-// Returns the assembly's constraint for registers of the type: floats, or bits.
+// Returns the constraint of inline assembly for a register of this type: "f"
+// for floats, "r" for 32-bit integers.
 std::string_view ConstraintOf(const llvm::Type* type) {
   return type->isFloatTy() ? "f" : "r";
 }
 
-// Emits assembly whose results are the operands `sums`, changed in place.
-// is_pure: true if the assembly uses registers only, and is complete when it
-// returns.
+// Emits inline assembly that updates the registers `sums` in place, and returns
+// a struct of them. is_pure: true if the assembly accesses no memory and
+// nothing of it is in progress afterwards.
 Value* EmitOnSums(llvm::IRBuilder<>& builder, const std::string& text,
                   const std::vector<Value*>& others,
                   const std::string& constraints_of_others,
@@ -71,9 +74,10 @@ std::vector<Value*> OperandsFrom(const llvm::CallInst& call, unsigned first) {
   return operands;
 }
 
-// Returns the operands of wgmma after the descriptors: one that adds to the
-// sums; for floats, the signs of both factors; and for factors in shared
-// memory, where the instruction can transpose, if they are transposed.
+// Returns the text of wgmma's operands after the factors: the predicate that
+// selects adding to the sums; for floats, the signs of the factors; and, if the
+// instruction can transpose a factor in shared memory, a flag that says if it
+// does.
 std::string FlagsOf(const DeviceCall& what) {
   const loops::MatrixType& type = what.row->type;
   const auto flag = [](bool is_set) { return is_set ? ", 1" : ", 0"; };
@@ -96,8 +100,8 @@ void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
       OperandsFrom(call, static_cast<unsigned>(begin));
   std::string constraints;
   for (size_t i = 0; i < begin; ++i) constraints += "r,";
-  // The name of the row contains its sizes and types:
-  // mma.m16n8k32.f32.e4m3.e5m2.
+  // The instruction's name in the table contains its sizes and types, such as
+  // mma.m16n8k32.f32.e4m3.e5m2. PTX has them in another order.
   std::string_view types = what.row->name;
   types.remove_prefix(types.find('.') + 1);
   const std::string_view sizes = types.substr(0, types.find('.'));
@@ -113,23 +117,24 @@ void ReplaceMultiply(llvm::CallInst& call, const DeviceCall& what) {
   call.eraseFromParent();
 }
 
-// Returns the matrix descriptor of the factor at the address.
+// Returns wgmma's descriptor of a factor: the given descriptor with the
+// factor's address inserted.
 Value* DescriptorAt(llvm::IRBuilder<>& builder, Value* without_address,
                     Value* begin) {
   Value* const address = builder.CreatePtrToInt(
       builder.CreateAddrSpaceCast(begin, builder.getPtrTy(kSharedSpace)),
       builder.getInt32Ty());
-  // The descriptor contains bits 4 to 17 of the factor's address.
+  // The descriptor's low bits are bits 4 to 17 of the factor's address.
   Value* const units = builder.CreateZExt(
       builder.CreateAnd(builder.CreateLShr(address, 4), 0x3fff),
       builder.getInt64Ty());
   return builder.CreateOr(without_address, units);
 }
 
-// True if the product adds to the sums of an earlier product of the same form
-// in the same block. Of such a sequence only the first product needs a fence.
-// Products with factor a in registers need one each: a may have been loaded
-// between the two.
+// True if the product adds to the sums of an earlier product by the same
+// function in the same block. Then it needs no fence, because the earlier
+// product has one. A product with factor a in registers always needs its own
+// fence, because a may have been loaded after the earlier product.
 bool ContinuesProduct(const llvm::CallInst& call, const DeviceCall& what) {
   if (!what.has_shared_a) return false;
   const std::vector<Value*> sums =
@@ -176,7 +181,7 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
   const std::string a = what.has_shared_a
                             ? Concat({"$", static_cast<int64_t>(sums.size())})
                             : OperandList(sums.size(), of_a);
-  // The fence makes earlier writes of the registers of the sums and of factor a
+  // wgmma.fence makes earlier writes to the registers of sums and of factor a
   // visible to the instruction.
   const std::string text = Concat(
       {"{ .reg .pred add; setp.eq.u32 add, 0, 0; ",
@@ -188,9 +193,9 @@ void ReplaceMultiplyWide(llvm::CallInst& call, const DeviceCall& what,
   call.eraseFromParent();
 }
 
-// Replaces the wait for products by assembly with the sums as registers. ptxas
-// requires a fence before that, so the assembly has one. Otherwise ptxas would
-// insert a fence, or serialize all products where it finds no place for it.
+// Replaces the wait for products by assembly that has the sums as registers. It
+// begins with a fence, which ptxas requires: where it is missing, ptxas inserts
+// one, or serializes all products if it cannot.
 void ReplaceAwait(llvm::CallInst& call) {
   llvm::IRBuilder<> builder(&call);
   call.replaceAllUsesWith(
@@ -201,7 +206,8 @@ void ReplaceAwait(llvm::CallInst& call) {
   call.eraseFromParent();
 }
 
-// Replaces the call by assembly that only orders accesses to memory.
+// Replaces the call by assembly without operands, across which LLVM moves no
+// access to memory.
 void ReplaceByOrder(llvm::CallInst& call, const char* text) {
   llvm::IRBuilder<> builder(&call);
   llvm::CallInst* const order = builder.CreateCall(
@@ -261,8 +267,8 @@ void ReplaceByIntrinsics(llvm::Module& module) {
         calls.push_back(call);
     }
   }
-  // The products that continue an earlier product (ContinuesProduct) are found
-  // before any call is replaced.
+  // ContinuesProduct looks for calls of placeholder functions, so it is
+  // evaluated before any call is replaced.
   std::set<const llvm::CallInst*> continuing;
   for (const llvm::CallInst* call : calls) {
     const DeviceCall what = DeviceCallOf(*call);

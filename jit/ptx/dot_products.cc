@@ -33,7 +33,8 @@ bool DotProducts::Emit(const loops::DotProduct& dot, NodeId variable) {
   Scopes& scopes = expressions_.scopes();
   scopes.Enter(nullptr, variable, b_.getInt64(0));
   MemoryAccess& memory = expressions_.memory();
-  const int lanes = scopes.lanes();  // 0 if there is no vector loop
+  // Number of lanes of the surrounding vector loop, or 0.
+  const int lanes = scopes.lanes();
   Value* const a = WordsOf(dot.a.load);
   Value* const b = a == nullptr ? nullptr : WordsOf(dot.b.load);
   const Address to = memory.AddressOf(dot.store->buffer, dot.store->indices);

@@ -1,6 +1,6 @@
-// Emits dot loops (loops::LoopKind::kDot) of four bytes as dp4a: in each lane
-// of a vector loop around, four products of the bytes of two words, and their
-// sum.
+// Emits dot loops (loops::LoopKind::kDot) of four bytes as dp4a, the
+// instruction that adds four products of the bytes of two words to a sum. In a
+// vector loop there is one for each lane.
 //
 //   dot q < 4 { %y[l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
 //     // y = dp4a(a, b, y), of any signs, for each l
@@ -26,15 +26,17 @@ class DotProducts {
               llvm_ir::ExpressionEmitter& expressions)
       : nest_(nest), b_(builder), expressions_(expressions) {}
 
-  // Returns the loop's product if dp4a can compute it; otherwise nothing.
+  // Returns the dot product of the loop if dp4a can compute it; otherwise
+  // nullopt.
   std::optional<loops::DotProduct> Find(const loops::Statement& loop) const;
-  // Emits the loop. Returns false if lanes are masked, or if the words of lanes
-  // do not have a constant stride: the caller must then unroll the loop.
+  // Emits the dot loop over `variable`. Returns false if some lanes are masked
+  // off, or if the lanes' words are not at a constant distance in memory; the
+  // caller must then unroll the loop.
   bool Emit(const loops::DotProduct& dot, loops::NodeId variable);
 
  private:
-  // Returns a word of four bytes for each lane, loaded from the factor; null if
-  // lanes have no constant stride.
+  // Returns a word of four bytes for each lane, loaded by the factor's load;
+  // null if the lanes' words are not at a constant distance.
   llvm::Value* WordsOf(loops::NodeId load);
 
   const loops::LoopNest& nest_;

@@ -45,8 +45,8 @@ using loops::MatrixType;
 
 namespace {
 
-// Rewrites one kernel of the module: its body gets the GridThread as one more
-// argument.
+// Rewrites one kernel of the module for the emulated grid: its body gets one
+// more argument, the GridThread, through which it calls the grid.
 class KernelRewriter {
  public:
   explicit KernelRewriter(llvm::Function& kernel)
@@ -91,7 +91,8 @@ class KernelRewriter {
     thread_->setName("thread");
   }
 
-  // Emits the function that the driver calls, which loads the arguments.
+  // Emits the kernel's entry, which the emulated driver calls: it loads the
+  // arguments from an array and calls the body.
   void EmitEntry(const std::string& name) {
     llvm::Function* const entry = llvm::Function::Create(
         llvm::FunctionType::get(b_.getVoidTy(), {Pointer(), Pointer()}, false),
@@ -122,8 +123,8 @@ class KernelRewriter {
         type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), thread_, offset));
   }
 
-  // Calls the function of the grid whose pointer is at the offset in the table
-  // of functions.
+  // Emits a call of a function of the grid. `offset`: the position of the
+  // function's pointer in GridFunctions.
   Value* CallGrid(size_t offset, llvm::Type* result,
                   std::vector<Value*> arguments) {
     arguments.insert(arguments.begin(), thread_);
@@ -164,8 +165,8 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // Returns the value of the intrinsic on the grid; null if the intrinsic is
-  // not known.
+  // Returns a value that computes the NVVM intrinsic on the grid; null if the
+  // emulation does not know the intrinsic.
   Value* ValueOf(llvm::IntrinsicInst& call) {
     using namespace llvm::Intrinsic;
     const auto number = [&](size_t array, size_t dim) {
@@ -203,11 +204,11 @@ class KernelRewriter {
     }
   }
 
-  // --- Products and loads of matrices, whose operands pass through arrays of
-  // the thread. ---
+  // --- Products and loads of matrices. Their operands and results are passed
+  // in arrays on the thread's stack. ---
 
-  // Returns an array of `count` words, which is allocated at the function's
-  // entry.
+  // Returns an array of `count` words on the thread's stack, allocated at the
+  // function's entry.
   Value* Words(size_t count) {
     Builder::InsertPointGuard guard(b_);
     llvm::BasicBlock& entry = body_->getEntryBlock();
@@ -218,14 +219,16 @@ class KernelRewriter {
   Value* WordAt(Value* words, unsigned number) {
     return b_.CreateConstInBoundsGEP1_64(b_.getInt32Ty(), words, number);
   }
-  // Stores operands `begin` to `end` - 1 of the call to an array.
+  // Stores operands `begin` to `end` - 1 of the call to an array, and returns
+  // the array.
   Value* WordsOf(const llvm::CallInst& call, unsigned begin, unsigned end) {
     Value* const words = Words(end - begin);
     for (unsigned i = begin; i < end; ++i)
       b_.CreateStore(call.getArgOperand(i), WordAt(words, i - begin));
     return words;
   }
-  // Makes a value of the type of the call from the words of its result.
+  // Returns the words of an array as a value of the call's type, which is one
+  // word or a struct of words.
   Value* ResultFrom(Value* words, llvm::Type* type) {
     auto* const parts = llvm::dyn_cast<llvm::StructType>(type);
     if (parts == nullptr) return b_.CreateLoad(type, words);
@@ -453,7 +456,8 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // --- Accesses of memory, which the grid records. ---
+  // --- Accesses to memory, which the grid records to detect races and bank
+  // conflicts. ---
 
   Status WatchAccesses() {
     std::vector<llvm::Instruction*> accesses;
@@ -483,22 +487,24 @@ class KernelRewriter {
     return OkStatus();
   }
 
-  // True if the grid need not record the instruction as an access to memory: it
-  // accesses the GridThread, its table of functions, or a variable of the
-  // thread (an alloca), or it calls a function of the grid or an intrinsic that
+  // True if the grid need not record the instruction as an access of the kernel
+  // to memory: it accesses the GridThread, GridFunctions or a variable on the
+  // thread's stack, or it is a call of the grid or of an intrinsic that
   // accesses no memory.
   bool IsOfGrid(const llvm::Instruction& instruction) const {
     if (llvm::isa<llvm::CallBase>(instruction)) {
       const auto* const call =
           llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      // Calls that mark lifetimes and the like access no memory.
+      // Intrinsics such as llvm.lifetime.start and llvm.assume access no
+      // memory.
       return call == nullptr || call->isAssumeLikeIntrinsic();
     }
     const Value* const pointer = llvm::getLoadStorePointerOperand(&instruction);
     if (pointer == nullptr) return false;
     const Value* const object = llvm::getUnderlyingObject(pointer);
     if (object == thread_ || llvm::isa<llvm::AllocaInst>(object)) return true;
-    // The pointer may have been loaded from the thread's table of functions.
+    // The instruction may load a function's pointer from GridFunctions, whose
+    // address was loaded from the GridThread.
     const auto* const load = llvm::dyn_cast<llvm::LoadInst>(object);
     return load != nullptr &&
            llvm::getUnderlyingObject(load->getPointerOperand()) == thread_ &&
@@ -569,12 +575,13 @@ StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module) {
   const vm::KernelCode* const codes[] = {&code};
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<const vm::CodeMemory> memory,
                          vm::CodeMemory::Load(codes));
-  // The code's entries are kernels of the grid. They are loaded like phases of
-  // a CPU's kernel, but take other arguments.
+  // CodeMemory loads the code as that of a CPU's kernel, so it returns
+  // PhaseFunctions. The entries really are GridKernels, which take other
+  // arguments.
   const std::vector<vm::PhaseFunction> functions = memory->Functions(code, 0);
   for (size_t i = 0; i < entries.size(); ++i) {
-    // The cast goes through an integer, because compilers warn of a cast from
-    // one function type to another.
+    // The cast is done by way of an integer, because compilers warn of a cast
+    // between function types.
     entries[i].function = reinterpret_cast<hal::cuda::GridKernel>(
         reinterpret_cast<uintptr_t>(functions[i]));
   }

@@ -6,7 +6,7 @@
 //   EMBER_ASSIGN_OR_RETURN(EmulatedCode code, EmulateOnHost(module));
 //   // {.format = "emulated-grid", .code = code.image}
 //
-// Not thread-safe: a module is one thread's.
+// Not thread-safe: only one thread at a time may use an LLVM module.
 #ifndef EMBER_JIT_PTX_EMULATION_H_
 #define EMBER_JIT_PTX_EMULATION_H_
 
@@ -21,12 +21,14 @@ namespace ember::jit::ptx {
 
 struct EmulatedCode {
   std::vector<uint8_t> image;
-  // Resources that must outlive executables of the image.
+  // Owns the memory of the compiled code. It must live as long as executables
+  // that are made from `image`.
   std::shared_ptr<const void> resources;
 };
 
-// Returns the module as code of this process; changes the module. Returns
-// kInternal if the module contains something that the emulation does not know.
+// Compiles the module's kernels to machine code of this process. Changes the
+// module. Returns kInternal if the module contains an instruction or intrinsic
+// that the emulation does not know.
 StatusOr<EmulatedCode> EmulateOnHost(llvm::Module& module);
 
 }  // namespace ember::jit::ptx

@@ -15,19 +15,19 @@ namespace {
 
 using llvm::Value;
 
-// 1 / ln 2 rounded to f32, and the part of 1 / ln 2 that is lost by this
-// rounding.
+// 1 / ln 2 rounded to f32, and the rounding error, so that their sum is 1 / ln
+// 2 with more bits.
 constexpr double kLog2E = 0x1.715476p+0;
 constexpr double kRestOfLog2E = 0x1.4ae0bfp-26;
 
-// Adding this number rounds a sum to a whole number: the low bits of the result
-// are that number plus the bias of exponents.
+// Adding this number to a float rounds the float to a whole number n, and the
+// low bits of the sum are n + 127: the biased exponent of 2^n.
 constexpr double kMagic = 0x1.8p+23 + 127;
 
-// Emits e^x = 2^n * 2^(x / ln 2 - n), with n from -126 to 127. Where x / ln 2
-// is in this range, n is x / ln 2 rounded to an integer, so the second exponent
-// is at most one half. Outside the range the second power makes the product
-// subnormal or infinite. If x is a NaN, so is the second power.
+// Emits e^x as 2^n * 2^(x / ln 2 - n). n is x / ln 2 rounded to an integer and
+// clamped to -126..127. Without clamping, the second exponent is at most one
+// half in magnitude; with clamping, the second power makes the product
+// subnormal, 0 or infinite. If x is a NaN, so is the second power.
 Value* Exponential(Builder& b, Value* x) {
   llvm::Type* const type = x->getType();
   const auto constant = [&](double value) {
@@ -38,8 +38,8 @@ Value* Exponential(Builder& b, Value* x) {
                              {factor, constant(by), sum});
   };
   Value* sum = fused(x, kLog2E, constant(kMagic));
-  // If one operand is a NaN and the other is a number, CreateMaxNum and
-  // CreateMinNum return the number.
+  // If x is a NaN, CreateMaxNum and CreateMinNum return the limit, so n is
+  // valid; the NaN comes back through `rest`.
   sum = b.CreateMaxNum(sum, constant(kMagic - 126));
   sum = b.CreateMinNum(sum, constant(kMagic + 127));
   Value* const minus_n = b.CreateFSub(constant(kMagic), sum);

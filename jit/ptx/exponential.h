@@ -1,14 +1,13 @@
-// Computes e^x of f32 fast on GPUs. GPUs have an instruction for powers of 2
-// with an error of up to 2 units in the last place. With this instruction e^x
-// takes eight more instructions; jit/math's expression, which does not use it,
-// takes 29.
+// Expands e^x of f32 on GPUs by their instruction for powers of 2, whose error
+// is up to 2 units in the last place. e^x then takes eight more instructions;
+// jit/math's expression, which does not use that instruction, takes 29.
 //
 //   ExpandExponentials(module);   // llvm.exp.f32 and of vectors of f32
 //
 // The largest error is 3 units in the last place. Infinities, NaNs and
 // subnormal results are those of jit/math's.
 //
-// Not thread-safe: a module is one thread's.
+// Not thread-safe: only one thread at a time may use a module.
 #ifndef EMBER_JIT_PTX_EXPONENTIAL_H_
 #define EMBER_JIT_PTX_EXPONENTIAL_H_
 

@@ -1,6 +1,6 @@
 // Tests the error of e^x of f32 on the emulated grid, or on the GPU that
-// EMBER_CUDA_TEST_DEVICE names. Powers of 2 on the grid are off by a unit where
-// the instruction may be.
+// EMBER_CUDA_TEST_DEVICE names. The emulated instruction for powers of 2 is
+// made inexact by a unit, as the real one may be.
 #include "jit/ptx/exponential.h"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns the device's results for x, padded to what a nest of 64 invocations
-// takes.
+// Returns e^x for each x as the device computes it. x is padded to a multiple
+// of 256, the number of elements of a task of the nest.
 std::vector<float> Exponentials(std::vector<float> x, CodeTexts& texts) {
   const size_t count = x.size();
   x.resize((count + 255) / 256 * 256);
@@ -56,7 +56,7 @@ std::vector<float> Exponentials(std::vector<float> x, CodeTexts& texts) {
 TEST(ExponentialTest, IsAsExactAsItSays) {
   std::mt19937_64 random(TestSeeds(1, 0).begin);
   std::vector<float> x = Points<float>(random, 40);
-  // The range of x in which the exponential is neither zero nor infinite.
+  // Random x in the range in which exp(x) as f32 is neither zero nor infinite.
   std::uniform_real_distribution<float> of_results(-104.0f, 89.0f);
   for (int i = 0; i < 20000; ++i) x.push_back(of_results(random));
   CodeTexts texts;
@@ -68,7 +68,7 @@ TEST(ExponentialTest, IsAsExactAsItSays) {
     ASSERT_LE(error, 3.0) << "exp(" << x[i] << ") is " << y[i];
     largest = std::max(largest, error);
   }
-  // A smaller error would mean that nothing was measured.
+  // A smaller largest error would mean that the test measured nothing.
   EXPECT_GT(largest, 0.4);
   EXPECT_THAT(texts.ptx, HasSubstr("ex2.approx.ftz.f32"));
 }
@@ -90,7 +90,8 @@ TEST(ExponentialTest, Limits) {
   EXPECT_EQ(y[6], kInfinity);
   EXPECT_EQ(y[7], kInfinity);
   EXPECT_EQ(y[8], 0.0f);
-  // The results for these x are subnormal numbers.
+  // For these x, exp(x) is a subnormal number, which must not be flushed to
+  // zero.
   EXPECT_EQ(y[9], std::exp(-103.0f));
   EXPECT_EQ(std::fpclassify(y[10]), FP_SUBNORMAL);
 }

@@ -1,6 +1,6 @@
-// Tests products of floats of 8 bits by mma.sync, on an emulated sm_89, the
-// first architecture that has them: default schedules choose them, their
-// results are right, and LLVM and ptxas accept their code.
+// Tests matrix products of 8-bit floats by mma.sync, on an emulated sm_89, the
+// first architecture that has them: default schedules choose these
+// instructions, results are right, and LLVM and ptxas accept the code.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -23,7 +23,7 @@ using ::testing::Not;
 
 class Float8Products : public ::testing::Test {
  protected:
-  // The environment variable must be set before any test opens the device.
+  // Chooses the emulated architecture, before any test opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_89", /*replace=*/1);
   }
@@ -51,8 +51,8 @@ TEST_F(Float8Products, OfEachPairOfTypes) {
   }
 }
 
-// Tests the other layouts of factors, tiles that do not fill the edges, and
-// results that are rounded to 8 bits again.
+// Tests other layouts of the factors, sizes that are no multiples of the tiles,
+// and results that are rounded to 8 bits again.
 TEST_F(Float8Products, LayoutsEdgesAndEpilogues) {
   ExpectOnGrid(R"(
     dispatch @by_rows(%a: f8e4m3fn[32, 96], %b: f8e4m3fn[96, 40])
@@ -73,7 +73,8 @@ TEST_F(Float8Products, LayoutsEdgesAndEpilogues) {
     })");
 }
 
-// Architectures before sm_89 multiply floats of 8 bits in f32.
+// Shows that on architectures before sm_89 factors of 8-bit floats are cast to
+// f32 and multiplied without matrix instructions for them.
 TEST_F(Float8Products, Architectures) {
   constexpr std::string_view kProduct =
       "dispatch @product(%a: f8e4m3fn[64, 128], %b: f8e5m2[64, 128])"

@@ -17,22 +17,23 @@ namespace ember::jit::ptx {
 
 namespace {
 
-// Alignment of each buffer's binding, which devices ensure.
+// Alignment in bytes of each binding's memory, which devices guarantee.
 constexpr uint64_t kBindingAlignment = 16;
 
-// Returns the smallest number of blocks that a processor is to have at once,
-// for kernels that multiply matrices. The number is two if memory allows that,
-// since schedules plan for two (jit/schedule/gpu/matrix_tiles.cc). Without this
-// number ptxas spills a few registers to fit more blocks. 0 leaves the choice
-// to ptxas: a warpgroups' product is scheduled for one block that has all
-// registers. Attention, which is two products with a computation between them,
-// is planned for two blocks (jit/schedule/gpu/row_tile.cc) if its sums are few.
+// Returns the number of blocks that a processor must be able to hold at once,
+// for kernels that multiply matrices; ptxas limits registers by it. It is two
+// if shared memory allows that, since schedules plan for two
+// (jit/schedule/gpu/matrix_tiles.cc); otherwise ptxas would spill a few
+// registers to fit more blocks. 0 leaves the choice to ptxas: a kernel with one
+// product by wgmma is planned for one block that uses all registers. Attention,
+// which has two products, is planned for two blocks
+// (jit/schedule/gpu/row_tile.cc) if its sums are few.
 int64_t BlocksOfProcessor(const loops::LoopNest& nest,
                           const loops::Workgroup& workgroup,
                           const Target& target) {
   constexpr int64_t kMaxSumsOfTwo = 64;
-  // `products` counts the accumulators, and `sums` the registers of a thread
-  // that hold them.
+  // `products`: number of accumulator buffers; `sums`: number of registers of a
+  // thread that hold their elements
   int64_t products = 0, sums = 0;
   for (size_t i = 0; i < workgroup.storage.size(); ++i) {
     if (workgroup.storage[i].kind != loops::StorageKind::kMatrices) continue;
@@ -48,8 +49,9 @@ int64_t BlocksOfProcessor(const loops::LoopNest& nest,
   return has_room && products > 1 && sums <= kMaxSumsOfTwo ? 2 : 0;
 }
 
-// Adds tensor maps as arguments by value, which have an address. In the
-// annotation the first argument has number 1.
+// Makes the tensor maps byval arguments, which have addresses in the kernel,
+// and returns the list of their numbers for the annotation grid_constant, which
+// counts from 1.
 llvm::Metadata* AddBoxes(const Layout& layout, llvm::Function& function) {
   llvm::LLVMContext& context = function.getContext();
   llvm::Type* const type =

@@ -1,11 +1,11 @@
-// Creates the function of a kernel, and the memory of its workgroups, in a
-// module for NVPTX, with the attributes that drivers and ptxas see.
+// Declares a kernel's function and the memory of its workgroups in a module for
+// NVPTX, with the annotations that drivers and ptxas use.
 //
 //   llvm::Function* kernel = CreateKernel(nest, layout, workgroup, "phase0",
 //                                         /*threads=*/256, target, module);
 //   llvm::GlobalVariable* shared = SharedOf(module, /*alignment=*/16);
 //
-// Not thread-safe: a module is one thread's.
+// Not thread-safe: only one thread at a time may use a module.
 #ifndef EMBER_JIT_PTX_KERNEL_FUNCTION_H_
 #define EMBER_JIT_PTX_KERNEL_FUNCTION_H_
 
@@ -22,16 +22,16 @@
 
 namespace ember::jit::ptx {
 
-// Adds the function of a kernel to the module. threads: number of threads per
-// block. The function's arguments are those of vm/format/device_abi.h, with
-// types and names.
+// Adds a kernel's function without a body to the module. `threads`: number of
+// threads per block. The arguments are in the order of vm/format/device_abi.h
+// and have names of buffers and parameters.
 llvm::Function* CreateKernel(const loops::LoopNest& nest, const Layout& layout,
                              const loops::Workgroup& workgroup,
                              const std::string& name, int64_t threads,
                              const Target& target, llvm::Module& module);
 
-// Returns the dynamic memory of workgroups, which all kernels of the module
-// declare.
+// Returns the variable for the dynamic shared memory of workgroups. All kernels
+// of the module share it, and it is created if it does not exist.
 llvm::GlobalVariable* SharedOf(llvm::Module& module, int64_t alignment);
 
 }  // namespace ember::jit::ptx

@@ -32,8 +32,8 @@ std::optional<Limit> LimitOf(const llvm::SelectInst& select) {
       number->isNaN() || number->isZero()) {
     return std::nullopt;
   }
-  // If x is a NaN, the result must be x. So a comparison that chooses the limit
-  // must be false for a NaN.
+  // If x is a NaN, max.NaN and min.NaN return it. So the comparison must choose
+  // x if x is a NaN.
   const bool takes_limit =
       select.getTrueValue() == found.limit && select.getFalseValue() == found.x;
   const bool takes_x =

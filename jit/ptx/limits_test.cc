@@ -1,4 +1,5 @@
-// Tests which comparisons become max or min, by the text of LLVM's IR.
+// Tests which comparisons UseExtremes replaces by max or min, by the text of
+// LLVM's IR.
 #include "jit/ptx/limits.h"
 
 #include <memory>
@@ -19,8 +20,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Returns the code after UseExtremes for a comparison of %x with a constant and
-// a selection by the result.
+// Returns the code that UseExtremes makes of two instructions: a comparison of
+// %x with a constant, and a select by its result.
 std::string Made(std::string_view compare, std::string_view select,
                  std::string_view type = "float") {
   const std::string t(type);
@@ -68,9 +69,9 @@ TEST(LimitsTest, Extremes) {
       HasSubstr("@llvm.maximum.v2f32"));
 }
 
-// Comparisons with selects that do not become minima or maxima: they would
-// limit a NaN or change the sign of a zero, or their type or selected values do
-// not fit.
+// Shows selects that are not replaced: the result would differ for a NaN or in
+// the sign of a zero, the selected values are not those that are compared, or
+// the type is not f32.
 TEST(LimitsTest, OtherSelects) {
   for (const std::string& made :
        {Made("ult float %x, -2.0", "float -2.0, float %x"),

@@ -22,13 +22,14 @@ using loops::Statement;
 
 namespace {
 
-// Number of rows of a matrix that ldmatrix loads, and number of bytes of a row.
+// The matrices that ldmatrix loads have kLoadedRows rows of kLoadedRowBytes
+// bytes.
 constexpr int64_t kLoadedRows = 8;
 constexpr int64_t kLoadedRowBytes = 16;
 constexpr int64_t kThreads = 4;
 
-// Returns the distance in memory, in elements, of two elements of a matrix
-// whose rows and columns differ by `step`.
+// Returns the distance in memory, in elements, between two elements of a
+// matrix. `step`: the difference of their rows and columns.
 int64_t OffsetOf(const MatrixInMemory& matrix, MatrixStep step) {
   return step.row * matrix.row_stride + step.column * matrix.column_stride;
 }
@@ -48,7 +49,8 @@ void Matrices::Emit(const Statement& loop, NodeId subgroup) {
   if (!found.ok()) return error_.Set(found.status());
   const Operation& operation = *found;
   expressions_.BeginStatement();
-  // Binds the variables of the matrix loops to 0, where the matrix begins.
+  // The variables of the matrix loops are bound to 0, so that addresses are
+  // those of the matrix's first element.
   Scopes& scopes = expressions_.scopes();
   int bound = 0;
   const auto bind = [&](NodeId variable) {
@@ -81,8 +83,9 @@ llvm::Type* Matrices::SumType(DType sum) {
 
 Matrices::Registers& Matrices::Accumulator(const Operation& operation) {
   const loops::Buffer& buffer = nest_.buffers[operation.accumulator];
-  // The number of the matrix in the buffer comes from the indices between the
-  // subgroup's and the last two.
+  // A buffer of accumulators holds several matrices. The number of this one
+  // follows from the indices between the first (the subgroup) and the last two
+  // (row and column).
   uint64_t number = 0;
   const size_t rank = operation.accumulator_indices.size();
   for (size_t d = 1; d + 2 < rank; ++d) {
@@ -100,8 +103,9 @@ Matrices::Registers& Matrices::Accumulator(const Operation& operation) {
   }
   Registers& registers = accumulators_[{operation.accumulator, number}];
   if (!registers.empty()) return registers;
-  // All rows of the table that have sums of this size and type have the same
-  // layout of the sums, so any of these rows will do.
+  // All instructions with sums of this size and type have the same layout of
+  // sums in registers, so the accumulator can be made before its product is
+  // known.
   const MatrixInstruction* const row =
       FindMatrixSums(operation.rows, operation.columns, buffer.type);
   Builder::InsertPointGuard guard(b_);
@@ -163,9 +167,9 @@ Value* Matrices::Multiply(llvm::Intrinsic::ID id, DType type,
   return b_.CreateIntrinsic(id, {}, operands);
 }
 
-// Begins a product. Successive products in one block are in flight together,
-// and alongside following code that does not need them: only the order of their
-// sums matters.
+// Begins a wgmma product, which stays in flight. Successive products in one
+// block are in flight together; the hardware adds to the same sums in order.
+// Code after them that does not use the sums runs at the same time.
 void Matrices::BeginProduct(const Operation& operation,
                             const MatrixInstruction& row) {
   if (begun_in_ != b_.GetInsertBlock()) Await();
@@ -184,8 +188,8 @@ void Matrices::BeginProduct(const Operation& operation,
                         .is_transposed = operation.b.IsRowMajor()};
   Value* result = nullptr;
   if (rows.Any()) {
-    // The instruction reads one matrix for all four warps, so the address is
-    // that of the first warp's rows.
+    // The instruction reads the rows of all four warps as one matrix. `before`
+    // is the distance from this warp's rows back to those of the first warp.
     Value* const before =
         b_.CreateMul(b_.CreateAnd(warp_, Long(row.warps - 1)),
                      Long(-BytesToNextWarp(nest_, operation)));
@@ -224,9 +228,11 @@ void Matrices::AwaitAll() {
   Await();
 }
 
-// Ends a body. Other invocations overwrite what this iteration's products read
-// only after the barrier of the iteration after the next one. By then the next
-// iteration has waited for these products.
+// Ends the body of a loop or branch. In a loop whose products stay in flight,
+// waits for the products of the iteration before. The memory that this
+// iteration's products read is only overwritten after the barrier of the
+// iteration after the next one, and by then the next iteration has waited for
+// them.
 void Matrices::LeaveBody() {
   if (go_on_in_ == begun_before_.size()) EmitAwaitGroupsBefore(b_);
   if (products_ != begun_before_.back()) Await();
@@ -236,8 +242,9 @@ void Matrices::LeaveBody() {
 void Matrices::Await() {
   if (awaited_.empty() || go_on_in_) return;
   Builder::InsertPointGuard guard(b_);
-  // The wait is put into the block in which the products began, because the
-  // current body is inside it and may run several times, or never.
+  // If the products began outside of the current body, the wait is put at the
+  // end of the block in which they began, because the body may run several
+  // times or never.
   if (begun_before_.size() != begun_depth_)
     b_.SetInsertPoint(begun_in_->getTerminator());
   std::vector<llvm::AllocaInst*> variables;
@@ -285,9 +292,9 @@ std::vector<Value*> Matrices::LoadFactor(const MatrixInMemory& matrix,
       workgroup_.storage[matrix.buffer].kind == loops::StorageKind::kShared;
   const int64_t bytes = DTypeByteSize(nest_.buffers[matrix.buffer].type);
   const bool has_runs = OffsetOf(matrix, fragment.by_element) == 1;
-  // ldmatrix loads rows of 16 bytes that begin at multiples of that
-  // (CheckAlignment in matrix_operation.cc). Transposed rows must have elements
-  // of 16 bits.
+  // ldmatrix needs rows of 16 bytes that begin at multiples of 16
+  // (CheckAlignment in matrix_operation.cc). It can transpose only elements of
+  // 16 bits.
   if (is_shared && (has_runs || bytes == kLoadedRowBytes / kLoadedRows) &&
       matrix.stride() * bytes % kLoadedRowBytes == 0) {
     return LoadFromShared(matrix, fragment, begin);
@@ -299,8 +306,9 @@ std::vector<Value*> Matrices::LoadFactor(const MatrixInMemory& matrix,
   return registers;
 }
 
-// Loads a factor with ldmatrix. Lane l passes the address of row l mod 8 of the
-// part of the fragment that is in register l / 8.
+// Loads a factor with ldmatrix, which loads matrices of 8 rows, one for each
+// register of the fragment. Lane l passes the address of row l mod 8 of the
+// matrix for register l / 8.
 std::vector<Value*> Matrices::LoadFromShared(const MatrixInMemory& matrix,
                                              const MatrixFragment& fragment,
                                              Value* begin) {
@@ -311,8 +319,8 @@ std::vector<Value*> Matrices::LoadFromShared(const MatrixInMemory& matrix,
   const size_t count = fragment.registers.size();
   Value* offset =
       b_.CreateMul(b_.CreateAnd(lane_, Long(kLoadedRows - 1)), Long(row_step));
-  // Each bit of a register's number represents one direction, rows or columns,
-  // in which the fragment's registers continue.
+  // Bit b of a register's number says if its matrix is displaced along one
+  // direction (rows or columns), by the displacement of register 2^b.
   for (size_t bit = 1, shift = 3; bit < count; bit *= 2, ++shift) {
     Value* const is_set = b_.CreateAnd(
         b_.CreateLShr(lane_, Long(static_cast<int64_t>(shift))), Long(1));
@@ -352,8 +360,8 @@ Value* Matrices::LoadRegister(const MatrixInMemory& matrix,
   return word;
 }
 
-// Emits the store of an accumulator. Neighbours in a row that one lane holds
-// are stored together if they are contiguous in memory.
+// Emits the store of an accumulator to memory. Two elements of a row that one
+// lane holds are stored together if they are contiguous.
 void Matrices::EmitStore(const Operation& operation) {
   const MatrixInMemory& to = operation.destination;
   const DType type = nest_.buffers[to.buffer].type;
@@ -363,8 +371,8 @@ void Matrices::EmitStore(const Operation& operation) {
       FindMatrixSums(operation.rows, operation.columns, type);
   if (row == nullptr) return;
   const MatrixFragment fragment = row->Sum();
-  // `elements`: all elements of the accumulator that this lane holds, with
-  // their distances from the first one.
+  // `elements`: the elements of the accumulator that this lane holds, each with
+  // its distance in memory from the lane's first element.
   std::vector<std::pair<int64_t, Value*>> elements;
   for (size_t r = 0; r < sums.size(); ++r) {
     Value* const value = b_.CreateLoad(sums[r]->getAllocatedType(), sums[r]);

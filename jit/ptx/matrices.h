@@ -1,7 +1,8 @@
-// Emits matrix loops (jit/loops/analysis/matrix_operation.h) as instructions of
-// warps: mma.sync with the fragments of jit/target/matrix_instructions.h, and
-// ldmatrix for factors in shared memory; or wgmma, of four warps at once, which
-// reads a factor in panels (jit/target/shared_panels.h).
+// Emits matrix loops (jit/loops/analysis/matrix_operation.h) as matrix
+// instructions: mma.sync of one warp, whose fragments
+// jit/target/matrix_instructions.h describes, with ldmatrix for factors in
+// shared memory; or wgmma of four warps (a wide product), which reads factors
+// from panels in shared memory (jit/target/shared_panels.h).
 //
 //   Matrices matrices(nest, workgroup, target, builder, function, expressions, error);
 //   matrices.SetInvocation(invocation);   // at the function's entry
@@ -10,8 +11,9 @@
 //   matrices.LetGoOn();     // after an iteration's products: across barriers
 //   matrices.AwaitAll();    // after the loop (jit/gpu/products_in_flight.h)
 //
-// An accumulator is a register for each part of its fragment that a lane holds.
-// All that is emitted must be where whole warps execute it. Not thread-safe.
+// A lane holds its part of an accumulator (its fragment) in one variable per
+// register. The code must be emitted where whole warps execute it. Not
+// thread-safe.
 #ifndef EMBER_JIT_PTX_MATRICES_H_
 #define EMBER_JIT_PTX_MATRICES_H_
 
@@ -47,61 +49,64 @@ class Matrices {
         expressions_(expressions),
         error_(error) {}
 
-  // Sets the number of the thread in its block, an i64. The builder must be at
-  // the function's entry.
+  // Sets the number of the thread in its block (an i64), which must be computed
+  // at the function's entry.
   void SetInvocation(llvm::Value* invocation);
   // Returns the number of the warp in its block, an i64.
   llvm::Value* warp() const { return warp_; }
   // Returns the number of the thread in its warp, an i64.
   llvm::Value* lane() const { return lane_; }
 
-  // Emits a fill, product or store. loop: the outermost of the matrix loops.
-  // subgroup: the variable of the surrounding subgroup loop.
+  // Emits a fill, product or store. `loop`: the outermost of the matrix loops.
+  // `subgroup`: the variable of the surrounding subgroup loop.
   void Emit(const loops::Statement& loop, loops::NodeId subgroup);
 
-  // Emits the wait for products in flight, so that other warps may store to
-  // their factors. To be called before each barrier, and at the end of the
-  // phase. Await does not wait for products that LetGoOn has kept in flight.
+  // Emits the wait for wide products in flight, so that other warps may
+  // overwrite their factors. Called before each barrier and at the end of the
+  // phase. Does nothing for products that LetGoOn keeps in flight.
   void Await();
-  // LetGoOn keeps the products since its last call in flight in the next
-  // iteration of the surrounding loop. At the end of the current iteration the
-  // products that began before are awaited. AwaitAll, after the loop, waits for
-  // all products.
+  // LetGoOn keeps the products since its last call in flight during the next
+  // iteration of the surrounding loop; at the end of the current iteration,
+  // LeaveBody waits for the products of the iteration before. AwaitAll waits
+  // for all products after the loop.
   void LetGoOn();
   void AwaitAll();
-  // Waits for the products of earlier iterations, if products stay in flight.
+  // Waits for the products of earlier iterations if LetGoOn keeps products in
+  // flight; otherwise for all products.
   void AwaitEarlier();
-  // These functions are called around bodies of loops and branches. Products
-  // that begin in a body end before the body does, except those that LetGoOn
-  // keeps in flight.
+  // EnterBody and LeaveBody are called before and after the bodies of loops and
+  // branches. Products that begin in a body end before the body does, except
+  // those that LetGoOn keeps in flight.
   void EnterBody() { begun_before_.push_back(products_); }
   void LeaveBody();
 
-  // Number of multiplying instructions that were emitted so far.
+  // Returns the number of matrix multiply instructions that were emitted so
+  // far.
   int64_t products() const { return products_; }
 
  private:
   using Operation = loops::MatrixOperation;
-  // The variables for the registers of a fragment.
+  // The variables that hold the registers of an accumulator's fragment.
   using Registers = std::vector<llvm::AllocaInst*>;
 
   void EmitFill(const Operation& operation);
   void EmitProduct(const Operation& operation);
-  // Calls NVVM's intrinsic for factors of the type. Returns a struct of the new
-  // sums.
+  // Emits mma.sync by an NVVM intrinsic, for factors of this type. Returns a
+  // struct of the new sums.
   llvm::Value* Multiply(llvm::Intrinsic::ID id, DType type,
                         const std::vector<llvm::Value*>& a,
                         const std::vector<llvm::Value*>& b,
                         const std::vector<llvm::Value*>& sums);
-  // Begins the wide product, which stays in flight, with factor a in registers
-  // or in panels.
+  // Emits a wide product (wgmma), which stays in flight. Its factor a is in
+  // registers or in panels.
   void BeginProduct(const Operation& operation, const MatrixInstruction& row);
   void EmitStore(const Operation& operation);
 
   Registers& Accumulator(const Operation& operation);
-  // Returns the type of a register that holds a part of the sums.
+  // Returns the type of a register that holds sums: a float, an i32, or two
+  // halves.
   llvm::Type* SumType(DType sum);
-  // Loads the registers of a factor, i32 each.
+  // Loads this lane's registers of a factor, each as an i32.
   std::vector<llvm::Value*> LoadFactor(const loops::MatrixInMemory& matrix,
                                        const MatrixFragment& fragment);
   std::vector<llvm::Value*> LoadFromShared(const loops::MatrixInMemory& matrix,
@@ -110,15 +115,15 @@ class Matrices {
   llvm::Value* LoadRegister(const loops::MatrixInMemory& matrix,
                             const MatrixFragment& fragment, size_t number,
                             llvm::Value* begin);
-  // Returns the address at which the matrix begins in memory.
+  // Returns the address of the matrix's first element.
   llvm::Value* BeginOf(const loops::MatrixInMemory& matrix);
   // Returns the pointer advanced by `elements` (i64) elements of the matrix.
   llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
                       llvm::Value* elements);
   llvm::Value* Behind(llvm::Value* pointer, const loops::MatrixInMemory& matrix,
                       int64_t elements);
-  // Returns the number of elements from the first element of the matrix to the
-  // first element that this lane holds in register 0.
+  // Returns the distance in elements from the matrix's first element to the
+  // first element of this lane's register 0.
   llvm::Value* LaneOffset(const loops::MatrixInMemory& matrix,
                           const MatrixFragment& fragment);
   llvm::Value* Long(int64_t value) {
@@ -132,23 +137,26 @@ class Matrices {
   llvm::Function& function_;
   llvm_ir::ExpressionEmitter& expressions_;
   llvm_ir::FirstError& error_;
-  // The following numbers of the thread are i64.
+  // Numbers of the thread, each an i64. warp_: of its warp in the block; lane_:
+  // of the thread in its warp.
   llvm::Value* warp_ = nullptr;
   llvm::Value* lane_ = nullptr;
-  llvm::Value* group_ = nullptr;   // number of the lane divided by 4
-  llvm::Value* thread_ = nullptr;  // number of the lane modulo 4
-  // The registers of each accumulator. Key: the buffer, and the number of the
-  // matrix in it.
+  // Number of the thread in its warp, divided by 4.
+  llvm::Value* group_ = nullptr;
+  llvm::Value* thread_ = nullptr;  // number of the thread in its warp, modulo 4
+  // The variables of each accumulator. Key: the buffer's number, and the number
+  // of the matrix in the buffer.
   std::map<std::pair<uint32_t, uint64_t>, Registers> accumulators_;
-  // Accumulators of products in flight. All of them began in the block
-  // `begun_in_`, inside `begun_depth_` bodies.
+  // The accumulators of products in flight, for which a wait must be emitted.
+  // All of these products began in the block `begun_in_`, inside of
+  // `begun_depth_` bodies.
   std::vector<const Registers*> awaited_;
   llvm::BasicBlock* begun_in_ = nullptr;
   size_t begun_depth_ = 0;
-  // Set in a loop's body after LetGoOn: the number of surrounding bodies.
+  // The number of loop and branch bodies around the call of LetGoOn, if it
+  // keeps products in flight; otherwise nullopt.
   std::optional<size_t> go_on_in_;
-  // For each surrounding loop body: the value of `products_` where the body
-  // begins.
+  // for each surrounding body: the value of `products_` when the body began
   std::vector<int64_t> begun_before_;
   int64_t products_ = 0;
 };

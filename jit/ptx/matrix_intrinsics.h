@@ -1,4 +1,5 @@
-// Maps the rows of jit/target/matrix_instructions.h to NVVM's intrinsics.
+// Maps the matrix instructions of jit/target/matrix_instructions.h to NVVM's
+// intrinsics.
 #ifndef EMBER_JIT_PTX_MATRIX_INTRINSICS_H_
 #define EMBER_JIT_PTX_MATRIX_INTRINSICS_H_
 
@@ -8,13 +9,13 @@
 
 namespace ember::jit::ptx {
 
-// Returns the intrinsic of the row; not_intrinsic where LLVM 19 has none: for
-// wide rows, and for floats of 8 bits. Such instructions are functions of
+// Returns the intrinsic of the instruction; not_intrinsic if LLVM 19 has none,
+// as for wide products (wgmma) and 8-bit floats. These are emitted by
 // device_functions.h.
 llvm::Intrinsic::ID IntrinsicOf(const MatrixInstruction& row);
 
-// Returns the type of the intrinsic's product, or null if it multiplies no
-// matrices.
+// Returns the sizes and types of the product that the intrinsic computes; null
+// if it is no matrix product.
 const loops::MatrixType* MatrixTypeOf(llvm::Intrinsic::ID id);
 
 }  // namespace ember::jit::ptx

@@ -48,7 +48,8 @@ using loops::Statement;
 
 namespace {
 
-// Number of the barrier (bar.sync) of all threads but the producer's.
+// Number of the hardware barrier (bar.sync) by which all threads except the
+// producer's synchronise.
 constexpr int64_t kConsumers = 1;
 
 class PhaseEmitter final : public BlockEmitter {
@@ -96,23 +97,26 @@ class PhaseEmitter final : public BlockEmitter {
   }
   void EmitInvocations(const Statement& statement) override;
   bool EmitCheck(const Block& block, size_t number) override;
-  // Emits the asynchronous store as cp.async. Returns false if its lanes are no
-  // neighbours, or if some are outside of the buffer and others are not.
+  // Emits an asynchronous store as cp.async. Returns false if that is
+  // impossible: the lanes are not contiguous, or only some of them are in
+  // bounds.
   bool BeginCopy(const loops::Store& store);
-  // Emits a loop over the tasks of a workgroup of a persistent kernel: from the
-  // workgroup's first task on, in steps of the number of workgroups. EmitRoles
-  // emits such a loop for each role.
+  // EmitTasks emits the loop over the tasks of a workgroup of a persistent
+  // kernel: from its first task on, in steps of the number of workgroups.
+  // EmitRoles emits such a loop for the producer and another one for the other
+  // warps.
   void EmitTasks(const loops::Phase& phase, Value* first, Value* tasks);
   void EmitRoles(const loops::Phase& phase, Value* first, Value* tasks);
-  // Runs emit() so that only the producer executes its code. If there is no
-  // producer warp, the first thread of the last warp is the producer.
+  // Emits the code of emit() so that only the producer executes it. If the
+  // workgroup has no producer warp, the first thread of its last warp is the
+  // producer.
   template <typename Emit>
   void EmitOfProducer(Emit&& emit);
   void EmitSubgroups(const Statement& statement);
-  // Emits stores of what subgroups combine.
+  // Emits stores that combine the values of a subgroup (Store::combining).
   void EmitCombining(const std::vector<loops::Store>& stores);
   void Fail(const Statement& check, const Checked& checked);
-  // Emits a barrier of all threads but the producer's.
+  // Emits a barrier of all threads except the producer's.
   void Synchronize() {
     ++barriers_;
     matrices_.Await();
@@ -121,7 +125,8 @@ class PhaseEmitter final : public BlockEmitter {
     else
       b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
   }
-  // Returns a 32-bit special register as an i64.
+  // Reads a 32-bit special register, such as the thread's number, and returns
+  // it as an i64.
   Value* Register(llvm::Intrinsic::ID id) {
     return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), b_.getInt64Ty());
   }
@@ -135,17 +140,20 @@ class PhaseEmitter final : public BlockEmitter {
   SubgroupCombiner combiner_;
   DotProducts dots_;
   Matrices matrices_;
-  NodeId subgroup_ = 0;          // variable of the surrounding subgroup loop
-  Value* invocation_ = nullptr;  // number of the invocation, an i64
+  // Variable of the surrounding subgroup loop (a value is a warp).
+  NodeId subgroup_ = 0;
+  Value* invocation_ = nullptr;  // number of the thread's invocation, an i64
   Value* is_first_ = nullptr;
   int64_t barriers_ = 0;
-  // For phases with roles: `is_producer_` says which role's code is emitted.
+  // ring_barriers_: the barriers of ring slots, in phases with rings.
+  // is_producer_: true while the producer's code is emitted.
   std::optional<RingBarriers> ring_barriers_;
   bool is_producer_ = false;
 };
 
-// True if the current role leaves the statement out. The producer keeps the
-// loop over slots.
+// True if the role whose code is emitted (producer or consumer) does not
+// execute the statement. The producer also keeps loops that contain its
+// statements.
 bool PhaseEmitter::IsLeftOut(const Statement& statement) const {
   if (!workgroup_.has_producer) return false;
   return is_producer_ ? !loops::HasProducer(statement) : statement.of_producer;
@@ -216,9 +224,9 @@ Status PhaseEmitter::EmitTask(const loops::Phase& phase) {
   return std::move(error_.status);
 }
 
-// Emits both roles. Each goes through the tasks of the workgroup. The producer
-// needs only one thread, so the others of its warp end at once; it may be a
-// task ahead.
+// Emits the code of both roles, producer and consumers. Each has its own loop
+// over the workgroup's tasks, so the producer may be a task ahead. The producer
+// is a single thread; the other threads of its warp end at once.
 void PhaseEmitter::EmitRoles(const loops::Phase& phase, Value* first,
                              Value* tasks) {
   Value* const consumers = Long(workgroup_.invocations);
@@ -353,8 +361,8 @@ void PhaseEmitter::EmitInvocations(const Statement& statement) {
   }
 }
 
-// Each value of the subgroup loop runs on a whole warp, so the threads of a
-// warp do not diverge.
+// Emits a subgroup loop: warp s runs value s, so all threads of a warp take the
+// same path.
 void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   const int64_t extent = Constant(ExtentOf(statement.variable));
   subgroup_ = statement.variable;
@@ -370,7 +378,8 @@ void PhaseEmitter::EmitSubgroups(const Statement& statement) {
   }
 }
 
-// One thread of each warp stores what the warp has combined.
+// Emits stores that combine the values of a warp by shuffles; lane 0 stores the
+// result.
 void PhaseEmitter::EmitCombining(const std::vector<loops::Store>& stores) {
   expressions_.BeginStatement();
   std::vector<Value*> values;
@@ -392,17 +401,18 @@ bool PhaseEmitter::EmitCheck(const Block& block, size_t number) {
   const Checked checked = EmitChecked(block[number]);
   const auto* const known = llvm::dyn_cast<llvm::ConstantInt>(checked.inside);
   if (known != nullptr && known->isOne()) return false;
-  // The rest of the block runs only where the check holds. A thread that fails
-  // it executes no further barriers of the block, and no other thread is left
-  // waiting for it.
+  // A thread that fails the check skips the rest of the block, including its
+  // barriers. No other thread is left waiting at a barrier: a check outside of
+  // loops over invocations fails for all threads, and inside of them there are
+  // no barriers.
   EmitBranch(b_.CreateNot(checked.inside),
              [&] { Fail(block[number], checked); });
   EmitBranch(checked.inside, [&] { EmitBlock(block, number + 1); });
   return true;
 }
 
-// Emits the record of a failed check. The first thread that fails a check
-// records the index and the extent.
+// Emits the code that records a failed check: the first thread that fails one
+// sets the record's flag atomically, and stores the index and the extent.
 void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
   Value* const record = function_.getArg(layout_.record);
   const auto field = [&](size_t offset) {

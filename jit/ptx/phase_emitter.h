@@ -5,8 +5,9 @@
 //                          EmitPhase(nest, phase, false, "phase0", target,
 //                                    module));
 //
-// Arguments are 8 bytes each: pointers of bindings, then parameters. Memory of
-// a workgroup is dynamic: PhaseCode::dynamic_shared_bytes.
+// The kernel's arguments have 8 bytes each: pointers of bindings, then
+// parameters. The workgroup's memory is dynamic shared memory, whose size is
+// PhaseCode::dynamic_shared_bytes.
 #ifndef EMBER_JIT_PTX_PHASE_EMITTER_H_
 #define EMBER_JIT_PTX_PHASE_EMITTER_H_
 
@@ -21,10 +22,12 @@
 
 namespace ember::jit::ptx {
 
-// The array in shared memory that all kernels of a module declare.
+// Name of the variable for dynamic shared memory that all kernels of a module
+// declare.
 inline constexpr char kSharedName[] = "shared";
 
-// Returns the properties of a device that code generation depends on.
+// Returns the device's properties on which the emitters of jit/llvm/emit
+// depend.
 llvm_ir::TargetTraits TraitsOf(const Target& target);
 
 // Emits a phase. The nest must be legal for these traits (jit/legalise), and

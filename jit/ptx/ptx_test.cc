@@ -56,8 +56,8 @@ constexpr char kRows[] = R"(
     }
   })";
 
-// 256 threads compute a tile of 64 x 64, with 4 x 4 results in the registers of
-// each.
+// A matrix product without tensor cores: 256 threads compute a tile of 64 x 64,
+// each 4 x 4 results in registers.
 constexpr char kProduct[] = R"(
   loops @gemm(%x: input f32[512, 512], %w: input f32[512, 512], %y: output f32[512, 512]) {
     task %a: f32[64, 16]
@@ -90,8 +90,8 @@ TEST(PtxTest, KernelsOfPhases) {
   EXPECT_EQ(scale.code.phases[0].dynamic_shared_bytes, 0);
 }
 
-// Rows of 48 bytes begin at multiples of 16 and are known to be in the device's
-// memory.
+// Shows that accesses are vector instructions: rows of 48 bytes begin at
+// multiples of 16 bytes, and the address space (global) is known.
 TEST(PtxTest, VectorsWhereTheyAreAligned) {
   const Compiled scale = Compile(kScale);
   EXPECT_THAT(scale.ptx, HasSubstr("ld.global.v4.f32"));
@@ -99,9 +99,9 @@ TEST(PtxTest, VectorsWhereTheyAreAligned) {
   EXPECT_THAT(scale.ptx, Not(HasSubstr(".local")));
 }
 
-// Iterations that are written out use vectors, too, although their addresses
-// are sums of many parts. A value is loaded only once if no output can overlap
-// it because of its shape.
+// Shows that unrolled iterations use vector instructions, too, although their
+// addresses are sums of many terms, and that a value is loaded only once if no
+// output can overlap it.
 TEST(PtxTest, VectorsOfWrittenOutIterations) {
   const Compiled compiled = Compile(R"(
     loops @rounds(%x: input f32[1024, 1024], %bias: input f32[1024],
@@ -124,8 +124,8 @@ TEST(PtxTest, VectorsOfWrittenOutIterations) {
   EXPECT_EQ(CountIn(compiled.ptx, "ld.global.nc.v4.f32"), 5u);
 }
 
-// An output may share the memory of an input with its shape. That input is
-// loaded as memory that may change.
+// An output may share the memory of an input with the same shape. So that input
+// is not loaded as constant memory (ld.global.nc); the other input is.
 TEST(PtxTest, WhatMayBeOverwrittenIsNoConstant) {
   EXPECT_EQ(CountIn(Compile(kScale).ptx, "ld.global.nc."), 1u);
 }
@@ -143,7 +143,8 @@ TEST(PtxTest, NoMoreArgumentsThanDriversTake) {
                         "phase i < 4 { %y[i] = 0.0" + sums + " } }"),
         Target::Of("sm_80"), nullptr);
   };
-  // The output and the number of the first task take two arguments.
+  // Besides the inputs, the output and the number of the first task are
+  // arguments, so 510 inputs fill the 4096 bytes.
   EXPECT_TRUE(compile(510).ok());
   EXPECT_THAT(compile(511).status().ToString(),
               HasSubstr("4104 bytes of arguments, where there are 4096"));
@@ -170,7 +171,7 @@ int CountOf(std::string_view part, std::string_view text) {
   return count;
 }
 
-// Eight products use each vector that is loaded from shared memory.
+// Each vector that is loaded from shared memory is used in eight multiply-adds.
 TEST(PtxTest, ProductsOfTiles) {
   const Compiled product = Compile(kProduct);
   EXPECT_EQ(CountOf("fma.rn.f32", product.ptx), 256);
@@ -184,8 +185,8 @@ TEST(PtxTest, ProductsOfTiles) {
   EXPECT_THAT(product.ptx, Not(HasSubstr(".local")));
 }
 
-// Casts stay separate from loads: PTX loads into registers of the type that
-// memory has.
+// Shows that a cast is not folded into a load, which PTX does not allow: a
+// register must have the type that is loaded.
 TEST(PtxTest, CastsOfVectors) {
   const Compiled casts = Compile(
       "loops @casts(%x: input f32[64], %y: output f64[64]) { phase t < 4 { "
@@ -211,8 +212,8 @@ TEST(PtxTest, Architectures) {
   EXPECT_FALSE(Target::Of("sm_80").is_emulated);
 }
 
-// NVIDIA's assembler must report that nothing is spilled and that no arrays are
-// in local memory.
+// Shows that ptxas accepts the code, spills no registers, and keeps no array in
+// local memory.
 TEST(PtxTest, AssemblerTakesIt) {
   if (!HasAssembler()) GTEST_SKIP() << kNoAssembler;
   for (const char* target : {"sm_75", "sm_80", "sm_90a"}) {

@@ -27,8 +27,8 @@ void RingBarriers::Make() {
   EmitPublishCopyBarriers(b_);
 }
 
-// Returns a variable that is allocated at the function's entry and set where
-// the builder is, at the begin of the role's code.
+// Returns a variable that is allocated at the function's entry. It is set to
+// `value` at the builder's position, which is at the start of a role's code.
 llvm::AllocaInst* RingBarriers::Variable(const char* name, uint32_t value) {
   llvm::AllocaInst* variable = nullptr;
   {
@@ -41,9 +41,8 @@ llvm::AllocaInst* RingBarriers::Variable(const char* name, uint32_t value) {
   return variable;
 }
 
-// All slots are empty at first. So for the barriers that signal emptiness, the
-// phase before the first counts as over: waiting for its parity returns at
-// once.
+// The producer first waits for parity 1. All slots are empty at first, and for
+// a barrier without completed phases the wait for parity 1 returns at once.
 void RingBarriers::EnterProducer() {
   for (size_t i = 0; i < rings_.size(); ++i)
     producer_parities_.push_back(Variable("parities", UINT32_MAX));

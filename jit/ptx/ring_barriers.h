@@ -1,7 +1,8 @@
 // Emits the barriers of rings' slots between a producer and consumers
-// (jit/gpu/warp_roles.h). A slot is alternately full and empty. Each side keeps
-// a bit per slot: the parity of the phase that it waits for next. Rings are
-// given by number.
+// (jit/gpu/warp_roles.h). A slot is alternately full and empty, and has a
+// barrier for each. Producer and consumers keep one bit per slot: the parity of
+// the barrier's phase that they wait for next. Operands `ring` are numbers of
+// rings.
 //
 //   RingBarriers barriers(builder, function, workgroup.rings, first);
 //   barriers.Make();                   // by one thread, before a barrier of all
@@ -31,9 +32,9 @@ namespace ember::jit::ptx {
 
 class RingBarriers {
  public:
-  // first: returns the address of the first barrier, in shared memory. Barriers
-  // are in the order of rings: for each ring first those that signal full
-  // slots, then those that signal empty slots.
+  // `first` returns the address in shared memory of the first barrier. The
+  // barriers are in the order of rings; each ring has those that signal full
+  // slots and then those that signal empty slots.
   RingBarriers(llvm_ir::Builder& builder, llvm::Function& function,
                const std::vector<loops::WorkgroupRing>& rings,
                std::function<llvm::Value*()> first)
@@ -43,29 +44,33 @@ class RingBarriers {
         first_(std::move(first)) {}
 
   void Make();
-  // EnterProducer and EnterConsumers are called before the code of each role.
-  // Both are called if a consumer's thread is also the producer.
+  // EnterProducer is called before the producer's code, and EnterConsumers
+  // before the consumers'. If a thread of the consumers is the producer, both
+  // are called.
   void EnterProducer();
   void EnterConsumers();
 
-  // Emits the producer's wait until the slot (i64) is empty, and announces the
-  // number of bytes of the fill.
+  // Emits the producer's wait until the slot (an i64) is empty, and sets how
+  // many bytes the slot's "full" barrier expects from copies.
   void BeginFill(size_t ring, llvm::Value* slot);
-  // Returns the barrier that counts the bytes of copies to the slot (i64).
+  // Returns the address of the slot's "full" barrier, which counts the bytes
+  // that copies bring to the slot (an i64).
   llvm::Value* Full(size_t ring, llvm::Value* slot);
 
-  // Emits the wait of all threads of a warp until the slot (i64) is full.
+  // Emits a consumer warp's wait until the slot (an i64) is full; all threads
+  // of the warp wait.
   void AwaitFull(size_t ring, llvm::Value* slot);
-  // Emits the warp's signal that it reads the slot (i64) no more. One lane
-  // signals for its warp: the products have ended for all lanes.
+  // Emits a consumer warp's signal that it has finished reading the slot (an
+  // i64). Lane 0 signals for the warp, because products of the warp end for all
+  // lanes at once.
   void Release(size_t ring, llvm::Value* slot, llvm::Value* lane);
 
  private:
   int64_t FirstOf(size_t ring) const;
   llvm::Value* Empty(size_t ring, llvm::Value* slot);
   llvm::Value* At(int64_t number, llvm::Value* slot);
-  // Returns the parity of the phase that the role waits for next at the slot,
-  // and flips the slot's bit in `parities`.
+  // Returns the parity for the next wait at the slot, and flips the slot's bit
+  // in the variable `parities`.
   llvm::Value* NextParity(llvm::AllocaInst* parities, llvm::Value* slot);
   llvm::AllocaInst* Variable(const char* name, uint32_t value);
 
@@ -73,8 +78,8 @@ class RingBarriers {
   llvm::Function& function_;
   const std::vector<loops::WorkgroupRing>& rings_;
   const std::function<llvm::Value*()> first_;
-  // For each ring: variables (i32) with the parities of the producer and of the
-  // consumers, one bit per slot.
+  // For each ring, a variable (i32) with one bit per slot: the parity for the
+  // producer's, or the consumers', next wait.
   std::vector<llvm::AllocaInst*> producer_parities_, consumer_parities_;
 };
 

@@ -14,7 +14,8 @@ using llvm::Value;
 namespace {
 
 constexpr int kWarp = 32;
-// Operands of shfl.sync: all lanes take part, and the warp is one segment.
+// Operands of shfl.sync, which exchanges values between the lanes of a warp:
+// all 32 lanes take part, and the warp is not divided into segments.
 constexpr uint32_t kAllLanes = 0xffffffff;
 constexpr uint32_t kWholeWarp = 0x1f;
 
@@ -28,7 +29,8 @@ Value* SubgroupCombiner::ShuffleXor(DType type, Value* value, int mask) {
         {b_.getInt32(kAllLanes), word, b_.getInt32(static_cast<uint32_t>(mask)),
          b_.getInt32(kWholeWarp)});
   };
-  // The value as it would be in memory, in words of 32 bits.
+  // shfl.sync moves words of 32 bits, so the value is converted to its bits in
+  // memory first.
   Value* const memory =
       b_.CreateBitCast(ToMemory(b_, type, value), b_.getIntNTy(bits));
   Value* other = nullptr;

@@ -1,5 +1,5 @@
-// Combines a value of each thread of a warp into one (loops::Combining), by
-// shuffles, in any type. Not thread-safe.
+// Emits the combination of one value of each thread of a warp
+// (loops::Combining), by shuffles, for any type. Not thread-safe.
 #ifndef EMBER_JIT_PTX_SUBGROUP_COMBINER_H_
 #define EMBER_JIT_PTX_SUBGROUP_COMBINER_H_
 
@@ -15,14 +15,15 @@ class SubgroupCombiner {
   SubgroupCombiner(llvm_ir::Builder& builder, llvm_ir::StoreEmitter& stores)
       : b_(builder), stores_(stores) {}
 
-  // Returns the values of the warp's threads, combined as the store says. All
-  // threads of the warp must execute the code.
+  // Returns the combination of the values of all threads of the warp by
+  // store.combining; each thread gets it. All threads of the warp must execute
+  // the code.
   llvm::Value* Combine(DType type, const loops::Store& store,
                        llvm::Value* value);
 
  private:
-  // Returns the value of the lane whose number differs from this lane's in the
-  // bits of `mask`.
+  // Returns the value of the lane whose number is this lane's number xor
+  // `mask`.
   llvm::Value* ShuffleXor(DType type, llvm::Value* value, int mask);
 
   llvm_ir::Builder& b_;

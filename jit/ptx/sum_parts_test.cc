@@ -1,5 +1,6 @@
-// Tests products whose sums are in parts (jit/schedule/gpu/sum_parts.h), on
-// the emulated sm_80 and sm_90a: their results and their form.
+// Tests matrix products whose sums are split into parts that workgroups compute
+// concurrently (split-K and stream-K; jit/schedule/gpu/sum_parts.h), on an
+// emulated sm_80 and sm_90a: the results, and the phases of the code.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -29,13 +30,14 @@ using ::testing::HasSubstr;
 
 class SumParts : public ::testing::Test {
  protected:
-  // The environment variable must be set before any test opens the device. If
-  // it is already set, it chooses another architecture.
+  // Chooses the emulated architecture before any test opens the device, unless
+  // the environment has chosen another.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/0);
   }
   static bool IsWide() { return TestDevice()->target().starts_with("sm_90a"); }
-  // Runs the dispatch, and expects two phases, the second with vectors.
+  // Runs the dispatch on a GPU of 8 processors, and expects a second phase,
+  // which adds up the parts. Returns the PTX.
   static std::string ExpectParts(std::string_view text,
                                  GridExpectations expectations = {}) {
     expectations.processors = 8;
@@ -79,8 +81,8 @@ TEST_F(SumParts, WithoutMatrices) {
   EXPECT_THAT(ptx, HasSubstr("ld.global.v4.f32"));
 }
 
-// Sums are over channels and windows, for images that fill few rows of a
-// matrix; also in groups.
+// Tests convolutions of small images, also grouped ones: they have few tiles,
+// but long sums over channels and windows.
 TEST_F(SumParts, OfConvolutions) {
   ExpectParts(R"(
     dispatch @conv(%x: f16[1, 7, 7, 64], %w: f16[3, 3, 64, 64], %c: f32[64])
@@ -99,7 +101,8 @@ TEST_F(SumParts, OfConvolutions) {
     })");
 }
 
-// A command list that counts commands and does not run them.
+// A command list that records the kinds of commands, D for a dispatch and | for
+// a barrier, and runs nothing.
 class CountingList final : public hal::CommandList {
  public:
   Status Copy(const hal::BufferRange&, const hal::BufferRange&) override {
@@ -118,8 +121,10 @@ class CountingList final : public hal::CommandList {
   std::string commands;
 };
 
-// Some tiles fill whole waves. The sums of the rest are in parts, computed
-// concurrently without a barrier in between; a last phase adds the parts up.
+// Shows that tiles that occupy all processors keep their sums whole, and that
+// only the sums of the remaining tiles are split. The phases for both run
+// concurrently, without a barrier between them; after a barrier, a last phase
+// adds up the parts.
 TEST_F(SumParts, BesideWholeTiles) {
   constexpr std::string_view kText = R"(
     dispatch @layer(%a: f16[144, 512], %b: f16[512, 16], %c: f32[16])
@@ -160,19 +165,21 @@ TEST_F(SumParts, BesideWholeTiles) {
   EXPECT_EQ(list.commands, "DD|D");
 }
 
-// The slices of all tiles are divided into ranges, one for each workgroup that
-// fits on the device. Ranges begin and end anywhere in tiles.
+// Tests stream-K: the steps of the sums of all tiles, in one sequence, are
+// divided into equal ranges, one for each workgroup that fits on the device. A
+// range may begin and end in the middle of a tile's sum.
 TEST_F(SumParts, InRanges) {
   const struct {
     const char* rows;
     const char* columns;
     const char* steps;
     int64_t processors;
-    // Extents of %parts: pieces, ranges, rows and columns of a tile.
+    // Extents of the buffer %s.parts: pieces of a range, ranges, rows and
+    // columns of a tile.
     const char* parts;
   } products[] = {
       {"96", "32", "1088", 11, "[2, 11, 32, 32]"},
-      // The sizes of these results are not multiples of the tile.
+      // The results' sizes are no multiples of the tile's.
       {"90", "32", "1088", 11, "[2, 11, 32, 32]"},
   };
   for (const auto& product : products) {
@@ -195,9 +202,9 @@ TEST_F(SumParts, InRanges) {
   }
 }
 
-// Returns the default schedule of large products on sm_90a, with tiles of 64 x
-// 64 results. Tasks are in rounds of as many as there are workgroups, so a
-// workgroup has both pieces of a range.
+// Returns a stream-K schedule for sm_90a, with tiles of 64 x 64 results. It has
+// a task for each piece of a range, so that in a persistent kernel one
+// workgroup computes both pieces of its range.
 std::string WideRanges(int ranges) {
   const std::string count = std::to_string(ranges);
   std::string text = "stream %y k/64 " + count + R"( i/64 j/64 -> parts
@@ -239,7 +246,8 @@ TEST_F(SumParts, InRangesOfWideProducts) {
     const std::string m = std::to_string(choices.Pick<int>({72, 100}));
     const std::string n = std::to_string(choices.Pick<int>({64, 72}));
     const std::string k = std::to_string(64 * (5 + choices.Below(3)));
-    // The device has one processor, which has room for three workgroups.
+    // The device has one processor, which holds three workgroups, so three
+    // ranges make the kernel persistent.
     const int ranges = choices.Pick<int>({2, 3, 3, 3, 4});
     const std::string schedule = WideRanges(ranges);
     SCOPED_TRACE(m + " x " + n + " x " + k + " in " + std::to_string(ranges));
@@ -254,7 +262,8 @@ TEST_F(SumParts, InRangesOfWideProducts) {
                   .instead = "processors1"});
     EXPECT_THAT(ptx, HasSubstr("wgmma.mma_async"));
     EXPECT_THAT(ptx, HasSubstr("cp.async.bulk.tensor"));
-    // Each workgroup computes the first piece of its range and then the second.
+    // In a persistent kernel each workgroup computes the first piece of its
+    // range and then the second.
     if (ranges == 3) {
       EXPECT_THAT(ptx, HasSubstr("%nctaid.y"));
     }
@@ -262,8 +271,8 @@ TEST_F(SumParts, InRangesOfWideProducts) {
   }
 }
 
-// The products have few rows and long sums. They have all layouts and types,
-// and sizes that are not multiples of vectors.
+// Tests random products with few rows and long sums, of all layouts and types.
+// Some sizes are no multiples of vectors.
 TEST_F(SumParts, OfRandomProducts) {
   const SeedRange seeds = TestSeeds(12, 0);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

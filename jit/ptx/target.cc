@@ -10,11 +10,13 @@
 namespace ember::jit::ptx {
 namespace {
 
-// The smallest values that any device since sm_70 has.
+// Limits of a device that its target string does not state: the smallest values
+// of any device since sm_70.
 constexpr int64_t kSharedBytes = 48 << 10;
 constexpr int64_t kInvocations = 1024;
 constexpr int64_t kWarp = 32;
-// Alignment of buffers in bytes: each may begin with a vector of 16 bytes.
+// Alignment in bytes of buffers in shared memory, so that each can begin with a
+// vector of 16 bytes.
 constexpr int64_t kSharedAlignment = 16;
 
 struct Architecture {
@@ -23,8 +25,9 @@ struct Architecture {
   const char* version;
 };
 
-// The architectures of LLVM 19, the oldest first. A version is the smallest in
-// which LLVM knows every instruction that the architecture's kernels use.
+// The architectures that LLVM 19 knows, oldest first. `version`: the oldest PTX
+// version in which LLVM has every instruction that kernels for the architecture
+// use.
 constexpr Architecture kArchitectures[] = {
     {70, "sm_70", "+ptx63"}, {72, "sm_72", "+ptx63"}, {75, "sm_75", "+ptx65"},
     {80, "sm_80", "+ptx70"}, {86, "sm_86", "+ptx71"}, {87, "sm_87", "+ptx74"},
@@ -50,14 +53,15 @@ Target Target::Of(std::string_view text) {
   const TargetText features(text);
   target.text = text;
   target.architecture = CudaArchitecture(text);
-  // Code of an older architecture runs on all newer ones.
+  // Code for an architecture runs on all newer ones, so the newest row that is
+  // not newer than the device is used.
   for (const Architecture& row : kArchitectures) {
     if (row.number > target.architecture) break;
     target.processor = row.processor;
     target.version = row.version;
   }
-  // sm_90a code runs on this architecture only. PTX 8.4 was the first version
-  // to have sm_90a's products of signed by unsigned bytes.
+  // Code for sm_90a runs on this architecture only. Its products of signed by
+  // unsigned bytes need PTX 8.4.
   if (features.name() == "sm_90a") {
     target.processor = "sm_90a";
     target.version = "+ptx84";

@@ -1,5 +1,5 @@
-// The features of a device that PTX code may use, read from its target string,
-// which hal/cuda/properties.h defines.
+// Describes the features of a device that PTX code may use. They are read from
+// the device's target string, which hal/cuda/properties.h defines.
 //
 //   Target target = Target::Of("sm_90a+subgroup32+shared232448+invocations1024");
 //   target.processor;      // "sm_90a", as LLVM names it
@@ -17,14 +17,15 @@
 namespace ember::jit::ptx {
 
 struct Target : gpu::DeviceTraits {
-  std::string text;  // the target string that this was read from
-  // The architecture: ten times the compute capability.
+  std::string text;  // the target string from which the other fields were read
+  // Number of the GPU's architecture: ten times the compute capability, such as
+  // 90 for sm_90.
   int architecture = 70;
-  // The newest architecture that LLVM knows and whose code the device runs, and
-  // the version of PTX that has it.
+  // The newest architecture that LLVM knows and whose code runs on the device,
+  // and the PTX version that its kernels need.
   std::string processor = "sm_70";
   std::string version = "+ptx63";
-  // True if the code is for the emulated grid of this process.
+  // True if the code is for the emulated grid of this process instead of a GPU.
   bool is_emulated = false;
 
   static Target Of(std::string_view target);

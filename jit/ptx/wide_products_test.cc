@@ -1,6 +1,6 @@
-// Tests products of warpgroups (wgmma), on an emulated sm_90a: default
-// schedules choose them, and their results are right for every layout of the
-// factors.
+// Tests wide products, the matrix products of warpgroups (wgmma), on an
+// emulated sm_90a: default schedules choose them, and results are right for
+// every layout of the factors.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -25,7 +25,7 @@ using ::testing::Not;
 
 class WideProducts : public ::testing::Test {
  protected:
-  // The environment variable must be set before any test opens the device.
+  // Chooses the emulated architecture, before any test opens the device.
   static void SetUpTestSuite() {
     setenv("EMBER_CUDA_EMULATE", "sm_90a", /*replace=*/1);
   }
@@ -33,8 +33,9 @@ class WideProducts : public ::testing::Test {
     if (!TestDevice()->target().starts_with("sm_90a"))
       GTEST_SKIP() << "a device without wgmma: " << TestDevice()->target();
   }
-  // Runs the dispatch and returns the number of wide instructions; expects none
-  // of another kind.
+  // Runs the dispatch, expects that it uses wgmma and no other matrix
+  // instructions, and returns the number of wgmma instructions that were
+  // executed.
   static std::optional<uint64_t> ExpectWide(
       std::string_view text, const GridExpectations& expectations = {}) {
     std::string ptx;
@@ -47,8 +48,8 @@ class WideProducts : public ::testing::Test {
   }
 };
 
-// A sequence of products whose sums are not used in between has two fences: one
-// before the first product, and one before the products are awaited.
+// Shows that a sequence of products on the same sums has only two fences
+// (wgmma.fence): one before the first product, and one before the wait.
 TEST_F(WideProducts, FenceOnce) {
   std::string ptx;
   ExpectOnGrid(
@@ -60,7 +61,8 @@ TEST_F(WideProducts, FenceOnce) {
   EXPECT_EQ(CountIn(ptx, "wgmma.fence"), 2u);
 }
 
-// In the factors, either the columns are contiguous in memory, or the depth is.
+// Shows products whose factor %b is contiguous along its columns, and along the
+// depth of the sum.
 TEST_F(WideProducts, BothLayouts) {
   for (const char* type : {"f16", "bf16"}) {
     const std::string t(type);
@@ -69,8 +71,8 @@ TEST_F(WideProducts, BothLayouts) {
         "dispatch @product" + a +
         "[128, 256]) -> (%y: f32[128, 256]) { %y[i, j] = sum(k < 128) "
         "f32(%a[i, k]) * f32(%b[k, j]) }");
-    // An instruction multiplies at most 64 x 256 x 16 and at least 64 x 64 x
-    // 16, which limits their number.
+    // The number of instructions depends on the tile that is chosen: one
+    // instruction multiplies at most 64 x 256 x 16 and at least 64 x 64 x 16.
     EXPECT_GE(products.value_or(32), 16u);
     EXPECT_LE(products.value_or(32), 64u);
     ExpectWide("dispatch @product" + a +
@@ -79,8 +81,8 @@ TEST_F(WideProducts, BothLayouts) {
   }
 }
 
-// Wide instructions multiply bytes only by matrices whose columns are
-// contiguous: factors with this layout, and constants, which are packed so.
+// wgmma multiplies bytes only if b is contiguous along the sum: inputs with
+// this layout, and constants, which are packed so. Other factors use mma.sync.
 TEST_F(WideProducts, Bytes) {
   for (const char* a : {"i8", "u8"}) {
     for (const char* b : {"i8", "u8"}) {
@@ -90,8 +92,8 @@ TEST_F(WideProducts, Bytes) {
           factors +
           "[128, 128]) -> (%y: i32[64, 128]) { %y[i, j] = sum(k < 128) "
           "i32(%a[i, k]) * i32(%b[j, k]) }");
-      // An instruction multiplies at most 64 x 128 x 32 and at least 64 x 64 x
-      // 32, which limits their number.
+      // The number of instructions depends on the tile that is chosen: one
+      // instruction multiplies at most 64 x 128 x 32 and at least 64 x 64 x 32.
       EXPECT_GE(products.value_or(4), 4u);
       EXPECT_LE(products.value_or(4), 8u);
       const std::string by_rows =
@@ -107,7 +109,8 @@ TEST_F(WideProducts, Bytes) {
   }
 }
 
-// Floats of 8 bits are treated as bytes of integers are.
+// Shows that 8-bit floats are handled like integer bytes: b must be contiguous
+// along the sum.
 TEST_F(WideProducts, FloatsOf8Bits) {
   for (const char* a : {"f8e4m3fn", "f8e5m2"}) {
     for (const char* b : {"f8e4m3fn", "f8e5m2"}) {
@@ -143,8 +146,8 @@ TEST_F(WideProducts, ConvolutionsOfBytes) {
              {.constant = "w"});
 }
 
-// Wide products of f32 exist where tf32 is allowed. Like products of bytes they
-// need a factor b whose columns are contiguous.
+// Shows that wide products of f32 are used only if the target has +tf32 and, as
+// for bytes, b is contiguous along the sum or a constant.
 TEST_F(WideProducts, Tf32) {
   constexpr std::string_view kByColumns = R"(
     dispatch @product(%a: f32[64, 128], %b: f32[64, 128]) -> (%y: f32[64, 64]) {
@@ -169,9 +172,8 @@ TEST_F(WideProducts, Tf32) {
   EXPECT_THAT(PtxOf(*without, kWithout), Not(HasSubstr("mma")));
 }
 
-// The first product has an epilogue, which invocations compute. The extents of
-// the second one are no multiples of the tiles, so the tiles at its edges are
-// partial.
+// The first dispatch has a stage that finishes the sums (an epilogue). The
+// sizes of the second are no multiples of the tiles.
 TEST_F(WideProducts, EpiloguesAndRaggedEdges) {
   ExpectWide(R"(
     dispatch @dense(%a: f16[128, 96], %b: f16[96, 256], %bias: f32[256])
@@ -201,9 +203,10 @@ TEST_F(WideProducts, ConvolutionsAndBatches) {
     })");
 }
 
-// Both factors are in shared memory, with any layout, and an iteration's
-// products stay in flight while the next iteration begins. The emulated grid
-// would report stores to memory that products in flight still read.
+// Shows that products of one iteration stay in flight during the next one, with
+// both factors in shared memory in any layout, copied by boxes or by all
+// threads. The emulated grid would report a store to memory that products in
+// flight still read.
 TEST_F(WideProducts, GoOnInTheNextIteration) {
   for (const char* a : {"%a: f16[64, 256]", "%a: f16[256, 64]"}) {
     const bool has_rows = std::string_view(a).ends_with("256]");
@@ -229,9 +232,9 @@ TEST_F(WideProducts, GoOnInTheNextIteration) {
   }
 }
 
-// Returns a random product of two factors of 16 bits, of bytes or of f32: with
-// few or many rows, a batch before or between the dims of its matrices,
-// contiguous columns or depth, a window, and results as they are or finished.
+// Returns a random product of 16-bit floats, bytes or f32: with few or many
+// rows, a batch dim in any position, any layout of the factors, and results
+// that are stored as sums or finished by another stage.
 std::string RandomProduct(tensor::RandomChoices& choices) {
   const auto pick = [&](const std::vector<int>& sizes) {
     return std::to_string(choices.Pick(sizes));
@@ -288,7 +291,8 @@ std::string RandomProduct(tensor::RandomChoices& choices) {
   return text + " }";
 }
 
-// For all sizes of a product the back end has code for the schedule.
+// Shows that the back end compiles the default schedule of every random
+// product.
 TEST_F(WideProducts, NoneIsDeclined) {
   const std::string without(
       "sm_90a+subgroup32+shared232448+invocations1024+processors132+tf32");
@@ -306,8 +310,8 @@ TEST_F(WideProducts, NoneIsDeclined) {
     wide += PtxOf(*nest, target).find("wgmma") != std::string::npos;
     ++count;
   }
-  // Some of the products must use wide instructions (wgmma). If only one seed
-  // is replayed, its product need not use them.
+  // Some of the products must use wgmma. If a single seed is replayed, its
+  // product need not.
   EXPECT_TRUE(wide > 0 || count == 1) << count << " products, none wide";
 }
 

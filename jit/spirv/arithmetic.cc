@@ -150,8 +150,8 @@ Value Arithmetic::Sqrt(const Operation& op) {
   return c_.Call(GLSLstd450Sqrt, op.a);
 }
 
-// Legalisation has replaced the instructions that jit/math expands, so emitting
-// one is an error.
+// Transcendental functions that jit/math expands: legalisation has replaced
+// them, so emitting one is an error.
 #define EMBER_EXPANDED(name) \
   Value Arithmetic::name(const Operation& op) { return Replaced(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
@@ -192,8 +192,8 @@ Value Arithmetic::Remainder(const Operation& op) {
   return IsFloat(op.type) ? FloatRemainder(op) : Replaced(op);
 }
 
-// Divides by constant powers of two, whether or not the division is raw. Any
-// other division must be raw, and is done without a sign.
+// A division by a constant power of two becomes a shift, raw or not. Any other
+// division must be raw, and is unsigned, since raw operands are not negative.
 Value Arithmetic::FloorDivide(const Operation& op) {
   const auto known = c_.Known(op.b);
   if (known && std::has_single_bit(*known)) {

@@ -17,7 +17,8 @@ namespace {
 
 bool Serves(std::string_view target) { return target.starts_with("vulkan"); }
 
-// Returns the module as text, preceded by the figures of its entry points.
+// Returns the disassembled module, with the numbers of instructions, bytes and
+// so on of each entry point before it.
 StatusOr<std::string> TextOf(const spirv::ModuleCode& module) {
   std::string text = gpu::FiguresOf(module.ForDevice(), "; ");
   text += spirv::DisassembleModule(module.words);

@@ -1,6 +1,7 @@
-// Tests barriers: their number, and that no invocation reads before another's
-// store is visible. The evaluator of nests records each invocation's accesses
-// since the last barrier, so it finds that one was removed.
+// Tests the barriers that jit/gpu inserts: that there are no more than needed,
+// and that no invocation reads an element before another invocation's store is
+// visible. The evaluator of nests records each invocation's accesses since the
+// last barrier, so it notices if the test removes a barrier that is needed.
 //
 //   EMBER_SEEDS=1000 bazel run //jit/spirv:barriers_test
 #include "jit/gpu/barriers.h"
@@ -33,7 +34,7 @@ using ::testing::HasSubstr;
 constexpr char kTarget[] =
     "vulkan1.2+f64+int64+storage8+storage16+shared16384+invocations1024";
 
-// Returns the nest with its barriers.
+// Returns the nest as a device nest, with the barriers that the passes insert.
 StatusOr<loops::LoopNest> DeviceNestOf(const loops::LoopNest& nest) {
   loops::LoopNest result = nest;
   EMBER_RETURN_IF_ERROR(gpu::MakeDeviceNest(Target::Of(kTarget), result));
@@ -46,7 +47,8 @@ Status Evaluate(const loops::LoopNest& nest) {
                          {.refuse_races = true, .is_device = true});
 }
 
-// Expects that the nest gets `count` barriers and needs each of them.
+// Expects that the passes insert `count` barriers, and that the evaluator finds
+// a race if any one of them is removed.
 void ExpectBarriers(const std::string& text, size_t count) {
   const StatusOr<loops::LoopNest> nest = DeviceNestOf(ParseOrDie(text));
   ASSERT_TRUE(nest.ok()) << nest.status().ToString();
@@ -61,8 +63,9 @@ void ExpectBarriers(const std::string& text, size_t count) {
   }
 }
 
-// Returns a nest that multiplies with a tile of two slots. first: statements
-// that fill the tile before the loop; body: the loop's body.
+// Returns a nest that adds up elements of a tile with two slots. `first`:
+// statements before the loop, which may fill slot 0. `body`: the body of the
+// loop over k.
 std::string Product(const std::string& first, const std::string& body) {
   return R"(
     loops @product(%x: input f32[4, 32], %y: output f32[4, 8]) {
@@ -108,9 +111,9 @@ TEST(Barriers, TwoHalvesByRegisters) {
                  1);
 }
 
-// The slot is read in the same iteration in which it is stored, unlike the
-// slots of double_buffer. One barrier per iteration is needed between the store
-// and the read.
+// The slot that an iteration stores to is also the one that it reads, since (k
+// + 2) mod 2 equals k mod 2. A barrier between store and read is needed in each
+// iteration, and it suffices.
 TEST(Barriers, TheSameHalf) {
   ExpectBarriers(Product("", R"(
     invocation i < 8 { %tile[mod(k + 2, 2), i] = %x[t, k * 8 + i] }
@@ -118,8 +121,8 @@ TEST(Barriers, TheSameHalf) {
                  1);
 }
 
-// The slots follow the iterations of another loop. So it is not known which
-// slots are accessed, and there are two barriers.
+// The read slots follow an inner loop, and the stored ones the outer loop. The
+// passes do not prove which slots differ, so they insert two barriers.
 TEST(Barriers, HalvesOfAnotherLoop) {
   const loops::LoopNest nest = ParseOrDie(Product(kFirst, R"(
     for h < 2 {
@@ -132,8 +135,9 @@ TEST(Barriers, HalvesOfAnotherLoop) {
   EXPECT_TRUE(Evaluate(*with_barriers).ok());
 }
 
-// Each iteration of the outer loop stores to half 0 again, while the inner loop
-// may have read either half last. So there is one more barrier.
+// The inner loop alternates between the slots and needs one barrier. Each
+// iteration of the outer loop stores to slot 0 again, which the inner loop may
+// have read last, so one more barrier is needed there.
 TEST(Barriers, LoopsAround) {
   ExpectBarriers(Product("", R"(
     invocation i < 8 { %tile[0, i] = %x[t, i] }
@@ -146,7 +150,8 @@ TEST(Barriers, LoopsAround) {
                  2);
 }
 
-// Rings of slots that are loaded asynchronously need one barrier per iteration.
+// Shows that a ring of slots that is filled by asynchronous stores needs only
+// one barrier per iteration.
 TEST(Barriers, AsyncStores) {
   for (const int slots : {2, 3, 4}) {
     const std::string count = std::to_string(slots);
@@ -173,8 +178,9 @@ TEST(Barriers, AsyncStores) {
   }
 }
 
-// Copies that begin before the await of their iteration are visible after a
-// barrier that follows the await. An earlier barrier does not suffice.
+// Asynchronous stores begin before the barrier in the middle of the body, and
+// the await is after that barrier. So the stores are visible only after one
+// more barrier, behind the await.
 TEST(Barriers, AsyncStoresBeforeTheirAwait) {
   ExpectBarriers(Product("invocation i < 8 { async %tile[0, i] = %x[t, i] } "
                          "await 0 ",
@@ -189,9 +195,9 @@ TEST(Barriers, AsyncStoresBeforeTheirAwait) {
                  2);
 }
 
-// The loop reads memory that is stored to before it, and never in it. The
-// barrier is before the loop and not in it, even if no iteration begins with
-// the reading statement.
+// %other is stored before the loop and only read in it. The one barrier is put
+// before the loop instead of into each iteration, even though the reading
+// statement is not the first of the body.
 TEST(Barriers, OnceBeforeALoop) {
   const std::string text = Product(R"(
     invocation i < 8 { %other[i] = %x[t, i] })",
@@ -209,8 +215,8 @@ TEST(Barriers, OnceBeforeALoop) {
       });
   ASSERT_TRUE(loop != body.begin() && loop != body.end());
   EXPECT_EQ((loop - 1)->kind, loops::Statement::Kind::kBarrier);
-  // If iterations need a barrier before that statement anyway, there is no
-  // further barrier before the loop.
+  // If each iteration needs a barrier before the reading statement anyway, no
+  // further barrier is put before the loop.
   ExpectBarriers(Product(R"(
     invocation i < 8 { %other[i] = %x[t, i] })",
                          R"(
@@ -219,8 +225,9 @@ TEST(Barriers, OnceBeforeALoop) {
                  2);
 }
 
-// The planner plans a loop on trial before it plans it, but not loops within it
-// on trial, too: for eighteen nested loops the time would grow exponentially.
+// The planner of barriers plans a loop once on trial and once in earnest. If it
+// did so for loops within a trial, too, the time for eighteen nested loops
+// would be exponential.
 TEST(Barriers, DeepNests) {
   std::string text = "invocation i < 8 { %tile[0, i] = %x[t, i] }";
   std::string end;
@@ -237,8 +244,9 @@ TEST(Barriers, DeepNests) {
   EXPECT_TRUE(Evaluate(*with_barriers).ok());
 }
 
-// Returns a GPU that is so small that dispatches of a size for the evaluator
-// have several workgroups and slices.
+// Returns the model of a GPU that is so small that a dispatch of a size that
+// the evaluator can run has several workgroups, each with several steps of its
+// sum.
 GpuModel SmallGpu() {
   GpuModel gpu =
       GpuModel::Of("vulkan1.3+subgroup4+shared4096+invocations64+gpu");
@@ -249,7 +257,8 @@ GpuModel SmallGpu() {
   return gpu;
 }
 
-// Checks random dispatches under random schedules, and under those of a GPU.
+// Checks the barriers of random dispatches under random schedules and under the
+// default schedules of a GPU.
 TEST(Barriers, OfRandomSchedules) {
   const SeedRange seeds = TestSeeds(60);
   int compared = 0, with_barriers = 0;
@@ -264,7 +273,8 @@ TEST(Barriers, OfRandomSchedules) {
     const auto nest = schedule::Lower(pair.schedule);
     if (!nest.ok() || !loops::Verify(*nest).ok()) continue;
     const StatusOr<loops::LoopNest> found = DeviceNestOf(*nest);
-    // The phase needs more invocations than the device has.
+    // The passes decline the nest if a phase needs more invocations than the
+    // device has.
     if (!found.ok()) continue;
     const std::string text = loops::ToText(*found);
     const std::string what =

@@ -71,8 +71,8 @@ void CodeBuilder::Remember(Key key, Id id) {
     return;
   }
   if (conditional_ != 0) return;
-  // The code of a scope without a prologue is part of the surrounding scope, so
-  // its values are recorded there.
+  // A scope without a prologue has no block of its own, so its values are
+  // recorded in the surrounding scope.
   for (size_t i = scopes_.size(); i-- > 0;) {
     if (!scopes_[i].has_prologue) continue;
     scopes_[i].values.emplace(std::move(key), id);
@@ -195,9 +195,9 @@ std::optional<Value> CodeBuilder::OrderOfWords(spv::Op op, Value a, Value b) {
   if (a.type != Scalar::kI64) return std::nullopt;
   const auto x = WordOf(a), y = WordOf(b);
   if (x && y) return Binary(op, Scalar::kBool, *x, *y);
-  // `x` is a word of 32 bits, and `b` a constant outside of the range of words.
-  // So `b` is larger than every word, or smaller than every word if it is
-  // negative.
+  // One operand is a sign-extended word of 32 bits, and the other a constant
+  // outside of the range of words, which is larger than every word if it is
+  // positive, and smaller if it is negative.
   if (x && Known(b)) return Bool(*KnownInteger(b) > 0);
   if (y && Known(a)) return Bool(*KnownInteger(a) < 0);
   return std::nullopt;
@@ -299,7 +299,8 @@ Id CodeBuilder::Local(Id type, std::string_view name) {
 Id CodeBuilder::Pointer(spv::StorageClass storage, Id type, Id base,
                         std::initializer_list<Value> indices) {
   const Id pointer = module_.PointerType(storage, type);
-  // The pointer's type is part of the key, because it is no Scalar.
+  // The pointer's type is part of the key, because access chains with equal
+  // operands may have different types.
   Key key{spv::Op::OpAccessChain, {pointer, base}};
   for (const Value& index : indices) key.second.push_back(index.id);
   if (const Id* known = Find(key)) return *known;

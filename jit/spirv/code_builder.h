@@ -10,8 +10,8 @@
 //
 // Scopes are nested parts of structured code: the function, the body of a loop,
 // a branch. A scope may have a prologue, a block before its code, for values
-// that depend on nothing further in (CodeBuilder::At). A value is reused where
-// its block dominates.
+// that depend on nothing further in (CodeBuilder::At). A value is reused in
+// code that its block dominates.
 //
 // Knows SPIR-V's rules of structured control flow and nothing of kernels. Not
 // thread-safe.
@@ -31,7 +31,7 @@
 
 namespace ember::jit::spirv {
 
-// Depth of code that must stay at its statement.
+// The depth of values that must be computed at their statement.
 inline constexpr int kHere = INT32_MAX;
 
 class CodeBuilder {
@@ -39,8 +39,8 @@ class CodeBuilder {
   explicit CodeBuilder(ModuleBuilder& module);
 
   ModuleBuilder& module() { return module_; }
-  // Number of instructions that were emitted so far, a measure of the code's
-  // size.
+  // Returns the number of instructions that were emitted so far, as a measure
+  // of the code's size.
   int64_t size() const { return size_; }
 
   // --- scopes ---
@@ -49,8 +49,8 @@ class CodeBuilder {
   void LeaveScope();
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
 
-  // While an object of this class exists, instructions are put into the
-  // prologue of the scope at this depth (kHere: they stay at their statement).
+  // While an object of this class exists, instructions are added to the
+  // prologue of the scope at this depth (kHere: to the current block).
   class At {
    public:
     At(CodeBuilder& code, int depth);
@@ -60,8 +60,8 @@ class CodeBuilder {
 
    private:
     CodeBuilder& code_;
-    // The state that the destructor restores, if the constructor changed the
-    // depth.
+    // The builder's previous position, which the destructor restores if
+    // `moved_` is true.
     bool moved_;
     size_t block_;
     int at_depth_;
@@ -69,12 +69,13 @@ class CodeBuilder {
 
   // --- values ---
 
-  // Emits an instruction without effects; equal ones are emitted once. rounds:
-  // true if the result must not be fused with another instruction.
+  // Emits an instruction without side effects; an equal one that was emitted
+  // before is reused. rounds: true if drivers must not fuse the instruction
+  // with another one (NoContraction).
   Value Pure(spv::Op op, Scalar type, std::initializer_list<uint32_t> operands,
              bool rounds = false);
-  // Converts a float to another type. The result is marked as rounded: newer
-  // drivers otherwise leave out pairs such as f64(f32(x)).
+  // Emits the conversion of a float to another float type. It is marked as
+  // rounded, because newer drivers otherwise remove pairs such as f64(f32(x)).
   Value ConvertFloat(Scalar type, Value a) {
     return Pure(spv::Op::OpFConvert, type, {a.id}, true);
   }
@@ -84,7 +85,8 @@ class CodeBuilder {
   Value Binary(spv::Op op, Scalar type, Value a, Value b) {
     return Pure(op, type, {a.id, b.id});
   }
-  // Calls a function of GLSL.std.450. The result has a's type.
+  // Emits a call of a function of the instruction set GLSL.std.450. The result
+  // has a's type.
   Value Call(GLSLstd450 function, Value a) {
     return Pure(spv::Op::OpExtInst, a.type,
                 {module_.Library(), static_cast<uint32_t>(function), a.id});
@@ -109,30 +111,32 @@ class CodeBuilder {
   std::optional<uint64_t> Known(Value value) const {
     return module_.BitsOfConstant(value);
   }
-  // Returns the value of a constant integer, sign-extended.
+  // Returns the sign-extended number if the value is an integer constant;
+  // otherwise nullopt.
   std::optional<int64_t> KnownInteger(Value value) const;
   bool IsKnown(Value value, int64_t what) const {
     return KnownInteger(value) == what;
   }
 
-  // These functions compute with integers of one type, wrapping.
+  // Integer operations, which wrap. Both operands have the same type.
   Value Add(Value a, Value b);
   Value Subtract(Value a, Value b);
   Value Multiply(Value a, Value b);
   Value BitAnd(Value a, Value b);
   Value BitOr(Value a, Value b);
   Value BitXor(Value a, Value b);
-  // These functions shift by less than the number of bits.
+  // Shifts of integers. `b` must be less than the number of bits.
   Value ShiftLeft(Value a, Value b);
-  Value ShiftRight(Value a, Value b);  // fills the upper bits with zeros
+  // ShiftRight fills the upper bits with zeros.
+  Value ShiftRight(Value a, Value b);
   Value Equal(Value a, Value b);
-  // These functions compare integers. Integers of 64 bits (longs) that were
-  // made of signed ones of 32 bits (words) are compared as words, which is
-  // cheaper. Comparing words is also necessary: Mesa 22.3's compiler takes such
-  // a long for 2^31 or more in a comparison with a constant.
+  // Less and LessEqual compare integers. A 64-bit integer (long) that was
+  // sign-extended from a 32-bit integer (word) is compared as a word, which is
+  // cheaper. It also avoids a bug: Mesa 22.3's compiler takes such a long for
+  // 2^31 or more if it is compared with a constant.
   Value Less(Value a, Value b, bool is_signed);
   Value LessEqual(Value a, Value b, bool is_signed);
-  // These functions convert between kI32 and kI64.
+  // ToWord truncates an integer to kI32; ToLong extends one to kI64.
   Value ToWord(Value a);
   Value ToLong(Value a, bool is_signed);
 
@@ -141,7 +145,8 @@ class CodeBuilder {
   Value Not(Value a);
   Value Select(Value condition, Value a, Value b);
 
-  // These functions convert two f16 in a word to a vector of two f32, and back.
+  // PairOfHalves converts the two f16 in a word to a vector of two f32;
+  // FromHalves converts such a vector back.
   Id PairOfHalves(Value word);
   Value FromHalves(Id pair) {
     return Pure(spv::Op::OpExtInst, Scalar::kI32,
@@ -151,25 +156,27 @@ class CodeBuilder {
 
   // --- memory ---
 
-  // Creates a variable of the function.
+  // Declares a variable of the function, and returns its id.
   Id Local(Id type, std::string_view name);
   Id Pointer(spv::StorageClass storage, Id type, Id base,
              std::initializer_list<Value> indices);
-  // Loads a value. Two loads of the same pointer and version give the same
-  // value. version: a number that changes with the memory's contents. access:
-  // memory operands, which are the same for all accesses of a pointer.
+  // Emits a load. A load of the same pointer and version as an earlier one
+  // reuses its value. `version`: a number that the caller changes when the
+  // memory's contents change. `access`: memory operands, which are the same for
+  // all accesses of a pointer.
   Value Load(Scalar type, Id pointer, uint32_t version, uint32_t access = 0) {
     return {LoadOf(module_.TypeOf(type), pointer, version, access), type};
   }
   Id LoadOf(Id type, Id pointer, uint32_t version, uint32_t access = 0);
-  // Loads a matrix from memory. `version` and `access` have the same meaning as
-  // for Load.
+  // Emits the load of a cooperative matrix. `version` and `access` are those of
+  // Load.
   Id LoadMatrix(Id type, Id pointer, MatrixLayout layout, uint32_t stride,
                 uint32_t version, uint32_t access);
-  // Loads texel `number` of a texel buffer, a vector of four words.
+  // Emits the load of texel `number` of a texel buffer, which is a vector of
+  // four words.
   Id Fetch(Id variable, Id type, Value number, uint32_t version);
-  // Vector makes a vector of values of one type; Component extracts one of
-  // them.
+  // Vector makes a vector of values of one type; Component extracts one
+  // component of a vector.
   Id Vector(std::span<const Value> values);
   Value Component(Scalar type, Id vector, uint32_t number) {
     return Pure(spv::Op::OpCompositeExtract, type, {vector, number});
@@ -184,9 +191,9 @@ class CodeBuilder {
 
   // --- control flow ---
 
-  // Emits then() under the condition. While the bodies are built from existing
-  // values, no values may be added to the scopes. Bodies that add values enter
-  // scopes of their own.
+  // Emits a branch whose body is emitted by then(). Values that the body
+  // computes must not be reused after it, so they are not recorded in the
+  // current scope; a body that needs values of its own enters a scope.
   template <typename Then>
   void If(Value condition, Then&& then) {
     const Id body = module_.NewId(), after = module_.NewId();
@@ -213,8 +220,8 @@ class CodeBuilder {
     Begin(after);
     --conditional_;
   }
-  // Returns the value that make() gives if the condition holds, else
-  // `otherwise`.
+  // Emits a branch, and returns a value that is make()'s if the condition holds
+  // and `otherwise` if not.
   template <typename Make>
   Value ValueIf(Value condition, Value otherwise, Make&& make) {
     const Id body = module_.NewId(), after = module_.NewId();
@@ -230,7 +237,8 @@ class CodeBuilder {
     return Result(spv::Op::OpPhi, made.type,
                   {made.id, end, otherwise.id, before});
   }
-  // Runs body(value) for each value from 0 to end - 1.
+  // Emits a loop with the body body(value), where `value` runs from 0 to end -
+  // 1.
   template <typename Body>
   void Loop(Value end, Body&& body) {
     const Id before = current_label(), header = module_.NewId(),
@@ -256,7 +264,8 @@ class CodeBuilder {
     Begin(after);
   }
 
-  // Returns the complete function and consumes the builder's code.
+  // Returns the words of the complete function, whose id is `function`. The
+  // builder is then empty.
   Words Finish(Id function);
 
  private:
@@ -267,11 +276,11 @@ class CodeBuilder {
   };
   using Key = std::pair<spv::Op, Words>;
   struct Scope {
-    size_t prologue = 0;  // number of the prologue's block
+    size_t prologue = 0;  // number of the prologue's block in blocks_
     bool has_prologue = false;
     int conditional = 0;
-    // The values that were computed in the prologue, and those that were
-    // computed in the scope's code after it.
+    // Values that can be reused, by instruction: those computed in the
+    // prologue, and those computed in the scope's code after it.
     std::map<Key, Id> prologue_values, values;
   };
 
@@ -282,11 +291,11 @@ class CodeBuilder {
   void LoopBranch(Value condition, Id inside, Id next, Id after);
   const Id* Find(const Key& key) const;
   void Remember(Key key, Id id);
-  // Returns the word whose sign-extension is the long; nothing if none is
+  // Returns the word from which a long was sign-extended; nullopt if none is
   // known.
   std::optional<Value> WordOf(Value a) const;
-  // Compares signed longs as words, if they are sign-extended words. The result
-  // may be a constant.
+  // Compares two signed longs as words if they were sign-extended from words;
+  // otherwise returns nullopt. The result may be a constant.
   std::optional<Value> OrderOfWords(spv::Op op, Value a, Value b);
 
   ModuleBuilder& module_;
@@ -294,10 +303,11 @@ class CodeBuilder {
   size_t current_ = 0;
   int at_depth_ = kHere;
   std::vector<Scope> scopes_;
-  // Number of bodies of If and similar functions around the code, within the
-  // last scope.
+  // Number of bodies of If, IfElse, ValueIf and Loop around the current
+  // position, within the last scope. If it is not 0, values are not recorded
+  // for reuse.
   int conditional_ = 0;
-  // For each long that is a sign-extended word, by its id: that word.
+  // The words from which longs were sign-extended. Key: the long's id.
   std::map<Id, Value> widened_;
   Words locals_;
   int64_t size_ = 0;

@@ -1,5 +1,5 @@
-// Defines the form of elements in registers and in memory, and emits the casts
-// between element types that legalisation (jit/legalise) leaves.
+// Defines the SPIR-V types of elements in registers and in memory, and emits
+// the casts between element types that legalisation (jit/legalise) leaves.
 //
 //   element type      in a register        in memory
 //   bool              bool                 8 bits, 0 or 1
@@ -30,35 +30,34 @@ class Conversions {
  public:
   explicit Conversions(CodeBuilder& code) : c_(code) {}
 
-  // Returns a constant in a register; the bits are those of an instruction's
-  // immediate.
+  // Returns a constant of an element type as a value in a register. `bits` is
+  // the immediate of a constant node.
   Value Constant(DType type, uint64_t bits);
   Value FromMemory(DType type, Value element);
   Value ToMemory(DType type, Value value);
-  // Only for types of up to 32 bits. FromWord extracts element number `lane` of
-  // those in a word, counted from the lower bits up. ToWord packs elements of
-  // fewer bits into a word.
+  // FromWord extracts element number `lane` of the elements in a 32-bit word,
+  // counted from the lower bits up. ToWord packs elements that fill a word.
+  // Only for types of up to 32 bits.
   Value FromWord(DType type, Value word, uint32_t lane);
   Value ToWord(DType type, std::span<const Value> values);
 
-  // Wraps an integer of up to 32 bits to the type; other values are returned as
-  // they are.
+  // Truncates and extends a word to the value range of an integer type of up to
+  // 32 bits; values of other types are returned as they are.
   Value Wrap(DType type, Value word);
 
-  // These functions convert a value of f16 in a register to a float of 16 bits,
-  // and back. Both conversions are exact. Converting a result back gives the
-  // original value without code.
+  // Half converts an f16 that is held as f32 to a 16-bit float; FromHalf
+  // converts it back. Both are exact, and Half(FromHalf(x)) emits no code.
   Value Half(Value value);
   Value FromHalf(Value half);
 
   // Emits a cast. is_raw: true for a raw cast (jit/loops/raw.h).
   Value Cast(DType from, DType to, bool is_raw, Value value);
-  // Emits a bitcast between types of 32 bits, or between types of 64.
+  // Emits a bitcast between types that both have 32 bits, or both 64.
   Value Bitcast(DType to, Value value);
 
  private:
   Value FloatToFloat(DType from, DType to, bool is_raw, Value value);
-  // Converts elements of up to 16 bits, except f16, to the bits of a word.
+  // Returns an element of up to 16 bits, except f16, as the low bits of a word.
   Value ToBits(DType type, Value value);
 
   Value Word(uint32_t value) { return c_.Constant(Scalar::kI32, value); }
@@ -70,8 +69,8 @@ class Conversions {
   }
 
   CodeBuilder& c_;
-  // For each value that FromHalf returned, the float of 16 bits from which it
-  // was made.
+  // The 16-bit float that each result of FromHalf was converted from. Key: the
+  // result's id.
   std::unordered_map<Id, Id> halves_;
 };
 

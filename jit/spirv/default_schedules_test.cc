@@ -1,7 +1,7 @@
-// Tests the default schedules of GPUs for products whose slices are loaded
-// ahead, and for points in vectors: the memory that a workgroup takes, the
-// number of barriers, the bytes that one instruction moves, and the results on
-// the machine's device.
+// Tests two choices of the default schedules of GPUs: products that load the
+// factors of the next step ahead (double_buffer), and loops over points that
+// become vectors. Checked are a workgroup's memory, the number of barriers and
+// loads, and the results on the machine's device.
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -47,7 +47,8 @@ loops::LoopNest NestOf(const schedule::Schedule& schedule) {
   return *std::move(nest);
 }
 
-// Returns a copy of the schedule `whole` without the lines that load ahead.
+// Returns the schedule `whole` without its double_buffer lines, so that it does
+// not load ahead.
 schedule::Schedule Single(std::string_view text,
                           const schedule::Schedule& whole) {
   std::string lines = whole.ToText();
@@ -71,7 +72,9 @@ gpu::PhaseCode CodeOf(const loops::LoopNest& nest) {
   return code->phases[0];
 }
 
-// The schedule is that of a product of 1024 x 1024 x 1024 on a GPU.
+// Compares the default schedule of a product of 1024 x 1024 matrices with the
+// same schedule without double_buffer: it takes twice the memory and needs one
+// barrier per step instead of two.
 TEST(DoubleBuffer, OneBarrierPerSlice) {
   constexpr std::string_view kProduct = R"(
     dispatch @product(%a: f32[1024, 1024], %b: f32[1024, 1024])
@@ -89,14 +92,14 @@ TEST(DoubleBuffer, OneBarrierPerSlice) {
   EXPECT_EQ(two.barriers, 1);
   EXPECT_EQ(two.shared_bytes, 2 * one.shared_bytes);
   EXPECT_LE(two.shared_bytes * 2, GpuModel::Of(kGpu).shared_bytes);
-  // The loop has the same loads with and without loading ahead. With it the
-  // first slice is also loaded before the loop.
+  // Loading ahead adds only the loads of the first step before the loop; the
+  // loop has as many loads as without.
   EXPECT_LE(two.loads, 2 * one.loads);
 }
 
-// --- Tests on the device. ---
+// --- Tests that run on a device. ---
 
-// Returns the model of a GPU that is so small that even little products have
+// Returns the model of a GPU that is so small that even a small product has
 // several workgroups.
 GpuModel SmallGpu() {
   GpuModel gpu = GpuModel::Of(kGpu);
@@ -115,8 +118,8 @@ class DeviceTest : public ::testing::Test {
   }
 };
 
-// Runs the dispatch under its default schedule. wanted: a line that the
-// schedule must have.
+// Runs the dispatch under its default schedule on the device, and expects the
+// evaluator's results. `wanted`: a text that the schedule must contain.
 void ExpectRuns(std::string_view text, const std::string& wanted,
                 const std::vector<int64_t>& parameters = {},
                 const GpuModel& gpu = SmallGpu()) {
@@ -136,7 +139,8 @@ TEST_F(DeviceTest, Products) {
   }
 }
 
-// The last slice and the last tiles are not whole.
+// Tests sizes for which the last step of the sum and the tiles at the edges are
+// partial.
 TEST_F(DeviceTest, RaggedProducts) {
   ExpectRuns(R"(
     dispatch @product(%a: f32[33, 70], %b: f32[70, 45]) -> (%y: f32[33, 45]) {
@@ -166,7 +170,7 @@ TEST_F(DeviceTest, Convolutions) {
              "double_buffer %x.slice registers");
 }
 
-// --- Points in vectors. ---
+// --- Loops over points that become vectors. ---
 
 std::string Sum(const std::string& type, const std::string& parameters,
                 const std::string& dims, const std::string& a,
@@ -182,7 +186,8 @@ GpuModel BusySoon() {
   return gpu;
 }
 
-// An instruction moves 16 bytes at once.
+// Shows that an invocation loads the elements of each operand by one
+// instruction of 16 bytes.
 TEST(Vectors, LoadsOfAnInvocation) {
   const auto code = [](const std::string& type) {
     return CodeOf(
@@ -200,8 +205,8 @@ TEST_F(DeviceTest, Vectors) {
     SCOPED_TRACE(type);
     ExpectRuns(Sum(type, "", "[9, 48]", "i, j", "j"), vectorize, {},
                BusySoon());
-    // Rows are read in reverse order, and all lanes use one element of the
-    // other operand.
+    // Tests indices of other forms: %a's rows are read in reverse order, and
+    // all lanes use the same element of %b.
     ExpectRuns(Sum(type, "", "[9, 48]", "8 - i, j", "i"), vectorize, {},
                BusySoon());
     ExpectRuns(Sum(type, "<N>", "[N, 48]", "i, j", "j"), vectorize, {7},
@@ -219,8 +224,9 @@ TEST_F(DeviceTest, VectorsOfReductions) {
              "vectorize %y c_lane", {}, BusySoon());
 }
 
-// Vectors are not used if neighbours in memory are not aligned or not along the
-// axis, or if there are too few points.
+// Shows cases in which the default schedule uses no vectors: too few points for
+// the GPU, f64, accesses that are not aligned, and accesses that are not
+// contiguous along the axis.
 TEST(Vectors, NotWhereTheyAreOfNoUse) {
   const auto lanes = [](const std::string& text, const GpuModel& gpu) {
     return ScheduleOf(text, gpu).ToText().find("vectorize") !=

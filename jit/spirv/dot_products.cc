@@ -8,7 +8,7 @@ using tensor::Node;
 
 Value DotProducts::Emit(const loops::DotProduct& dot) {
   Node a = nest_.pool[dot.a.load], b = nest_.pool[dot.b.load];
-  // OpSUDot has the signed factor first.
+  // OpSUDot takes the signed factor first.
   if (a.type != DType::kI8) std::swap(a, b);
   const Value x = expressions_.EmitBytes(a);
   const Value y = expressions_.EmitBytes(b);

@@ -1,14 +1,14 @@
-// Emits dot loops (loops::LoopKind::kDot) as the device's own instructions
-// (SPV_KHR_integer_dot_product): four products of bytes, which are in a word of
-// memory, and their sum.
+// Emits dot loops (loops::LoopKind::kDot) as the device's dot product
+// instructions (SPV_KHR_integer_dot_product): each adds up four products of
+// bytes. The four bytes of a factor are a word in memory.
 //
 //   dot q < 4 { %y[l] += i32(%a[i, k * 4 + q]) * i32(%b[k, l, q]) }
 //     // y = y + OpSUDot(b, a), of i8 %b and u8 %a, a word of each
 //
-// Some machines only have products of factors of one sign. There a product of
-// two signs subtracts 128 from the unsigned factor and adds 128 times the sum
-// of the signed one. That sum is the same for everything that the factor is
-// multiplied with:
+// Some devices only have fast products of factors with equal signedness. For a
+// signed and an unsigned factor, the code subtracts 128 from the unsigned one
+// and adds 128 times the sum of the signed one. That sum depends on the signed
+// factor only, so it is computed once for all of its products:
 //
 //   y = y + OpSDot(b, a ^ 0x80808080) - OpSDot(b, 0x80808080)
 //
@@ -33,8 +33,9 @@ class DotProducts {
               CodeBuilder& code, ExpressionEmitter& expressions)
       : nest_(nest), target_(target), c_(code), expressions_(expressions) {}
 
-  // Emits the sum of the products, with the loop's variable bound to 0. The
-  // factors are marked as words (jit/gpu/mark_vectors.h).
+  // Emits the four products of a dot loop and returns their sum. The loop's
+  // variable must be bound to 0, and the factors must be marked as words
+  // (jit/gpu/mark_vectors.h).
   Value Emit(const loops::DotProduct& dot);
 
  private:

@@ -1,5 +1,5 @@
-// Tests dot loops: where they become instructions of the device, where they are
-// written out, and that both agree with the evaluator.
+// Tests dot loops: which of them become the device's dot product instructions,
+// which are unrolled, and that both agree with the evaluator.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -49,8 +49,8 @@ int CountOf(const std::string& what, const std::string& text) {
   return count;
 }
 
-// The product of %a by %b. Rows of %a are as they are; columns of %b have four
-// steps together.
+// A product of %a and %b by dot loops. %a is row-major; in %b, the four
+// elements of a dot product are contiguous.
 constexpr char kProduct[] = R"(
 loops @product(%a: input A[8, 16], %b: input B[4, 8, 4],
                %y: output i32[8, 8]) {
@@ -85,14 +85,15 @@ TEST(SpirvDotProductTest, SignsChooseTheInstruction) {
     EXPECT_THAT(code, HasSubstr("OpCapability DotProductInput4x8BitPacked\n"));
     EXPECT_THAT(code, HasSubstr("OpExtension \"SPV_KHR_integer_dot_product\""));
     EXPECT_THAT(code, HasSubstr("PackedVectorFormat4x8Bit"));
-    // The loads are a word of the row, and two vectors of four words of
-    // columns.
+    // There are three loads: one word of %a, and two vectors of four words of
+    // %b.
     EXPECT_EQ(EmitFor(text, kTarget).phases[0].loads, 3);
   }
 }
 
-// A tile of u8 by i8: products of two signs use those of one. The sum of the
-// signed factor is computed once for all rows.
+// A register tile of u8 by i8, for a device whose dot products are fast only
+// for equal signedness. The sum of the signed factor must be computed once for
+// all rows.
 constexpr char kTile[] = R"(
 loops @tile(%a: input u8[8, 16], %b: input i8[4, 8, 4],
             %y: output i32[8, 8]) {
@@ -123,7 +124,8 @@ TEST(SpirvDotProductTest, MixedSignsByProductsOfOne) {
   ExpectAsEvaluated(kTile, {}, 0, TestTarget() + "+fast_dot");
 }
 
-// The factors are the extremes of both types, and the sums wrap.
+// Shows that results are exact for extreme factors of both types, and that sums
+// wrap.
 TEST(SpirvDotProductTest, SumsAreExact) {
   if (TestDevice() == nullptr) GTEST_SKIP() << kNoDevice;
   const loops::LoopNest nest = ParseOrDie(R"(
@@ -157,9 +159,9 @@ loops @extremes(%a: input u8[1, 16], %b: input i8[1, 16], %y: output i32[3]) {
   }
 }
 
-// The default schedules for devices with fast dot products run here on a device
-// without: through memory of the workgroup and, as lanes of a CPU, without it,
-// and from storage and texel buffers.
+// Runs the default schedules for devices with fast dot products, even if this
+// machine's device has none: with and without the workgroup's memory (as for a
+// CPU-like device), and from storage buffers and texel buffers.
 TEST(SpirvDotProductTest, DefaultSchedules) {
   const char* const products[] = {
       "dispatch @plain(%x: u8[48, 64], %w: i8[64, 40]) -> (%y: i32[48, 40]) { "
@@ -183,7 +185,7 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
       ASSERT_TRUE(dispatch.ok()) << dispatch.status().ToString();
       schedule::Schedule schedule(schedule::Disassemble(*dispatch, {}));
       GpuModel gpu = GpuModel::Of(std::string("vulkan1.2") + features);
-      // this number is so small that sums are not split
+      // The GPU is so small that the schedule does not split the sums.
       gpu.busy_invocations = 64;
       const Status chosen = schedule::ScheduleForGpu(gpu, schedule);
       ASSERT_TRUE(chosen.ok()) << chosen.ToString();
@@ -192,8 +194,7 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
       const auto code = Emit(*nest, std::string(kTarget) + features);
       ASSERT_TRUE(code.ok()) << code.status().ToString();
       const std::string assembly = DisassembleModule(code->words);
-      // Tests that all products of the kernel are instructions for dot
-      // products.
+      // The kernel must have dot product instructions for the nest's dot loops.
       EXPECT_THAT(assembly, HasSubstr("Dot ")) << loops::ToText(*nest);
       EXPECT_EQ(loops::ToText(*nest).find("dot ") == std::string::npos, false);
       EXPECT_GT(code->phases.back().multiply_adds, 0);
@@ -206,7 +207,8 @@ TEST(SpirvDotProductTest, DefaultSchedules) {
   }
 }
 
-// The module declares no capabilities that the target does not list.
+// On a target without dot products the loops are unrolled, and the module
+// declares no capability or extension for them.
 TEST(SpirvDotProductTest, DevicesWithoutThemGetCodeWrittenOut) {
   const std::string without = Replaced(kTarget, "+dot", "");
   const std::string code = Assembly(Product("i8", "u8"), without);
@@ -217,8 +219,8 @@ TEST(SpirvDotProductTest, DevicesWithoutThemGetCodeWrittenOut) {
               Not(HasSubstr("Dot")));
 }
 
-// Pairs of 16 bits have no packed form, and elements that begin inside a word
-// are not a word.
+// Shows dot loops that are unrolled: pairs of 16-bit integers have no packed
+// instruction, and four bytes that begin inside a word are no word.
 TEST(SpirvDotProductTest, OthersAreWrittenOut) {
   const char* const others[] = {R"(
 loops @pairs(%a: input i16[8, 16], %b: input i16[8, 16], %y: output i32[8]) {
@@ -262,8 +264,8 @@ loops @some_lanes(%a: input i8[4, 4, 4], %y: output i32[4, 4]) {
   }
 }
 
-// A product whose slices of both factors are in memory of the workgroup and are
-// moved word by word.
+// A product that copies parts of both factors to the workgroup's memory, word
+// by word.
 constexpr char kSlices[] = R"(
 loops @slices(%a: input u8[16, 32], %b: input i8[8, 16, 4],
               %y: output i32[16, 16]) {
@@ -306,15 +308,17 @@ loops @slices(%a: input u8[16, 32], %b: input i8[8, 16, 4],
 TEST(SpirvDotProductTest, SlicesInMemoryOfTheWorkgroup) {
   const ModuleCode code = EmitFor(kSlices, kTarget);
   EXPECT_EQ(CountOf("OpSUDot ", DisassembleModule(code.words)), 16);
-  // In memory of the workgroup, bytes take one byte each.
+  // In the workgroup's memory each byte takes one byte, because all stores are
+  // of whole words.
   EXPECT_EQ(code.phases[0].shared_bytes, 2 * 16 * 16);
-  // The loads are the copies, rows and columns of words, and %x[i, 5].
+  // The loads are: one for each of the two copies, four words of rows, four of
+  // columns, and %x[i, 5].
   EXPECT_EQ(code.phases[0].loads, 1 + 1 + 4 + 4 + 1);
   if (TestDevice() != nullptr) ExpectAsEvaluated(kSlices);
 }
 
-// If a byte is stored by itself, each byte takes a word, since other
-// invocations may store its neighbours at the same time.
+// If bytes are stored one by one, each takes a whole word: packed into one
+// word, concurrent stores of other invocations could overwrite each other.
 TEST(SpirvDotProductTest, BytesThatAreStoredOneByOneTakeWords) {
   const std::string one_by_one = Replaced(
       kSlices, "for j < 4 { vector q < 4 { %w", "for j < 4 { for q < 4 { %w");

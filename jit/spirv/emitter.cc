@@ -12,8 +12,8 @@
 namespace ember::jit::spirv {
 namespace {
 
-// Checks that the device has the types that the module uses. Errors name the
-// feature of the target string that is missing.
+// Checks that the device has the number types that the module uses. Errors name
+// the feature of the target string that is missing.
 Status CheckTypes(const ModuleBuilder& module, const Target& target) {
   const struct {
     spv::Capability capability;
@@ -36,13 +36,13 @@ Status CheckTypes(const ModuleBuilder& module, const Target& target) {
   return OkStatus();
 }
 
-// Emits all phases of a device nest.
+// Emits all phases of a device nest as entry points of one module.
 Status EmitPhases(loops::LoopNest& nest, const Target& target,
                   ModuleCode& code) {
   ModuleBuilder module;
   MemoryModel(target).Declare(module);
-  // The push constants are the parameters, in two words each, and the number of
-  // the first task in the last two words.
+  // The push constants hold each parameter in two words, and then the number of
+  // the first task in two words.
   const auto count = static_cast<uint32_t>(2 * nest.parameters.size() + 2);
   const Id words = module.Variable(spv::StorageClass::PushConstant,
                                    module.WordsType(count), "parameters");

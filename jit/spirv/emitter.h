@@ -4,8 +4,8 @@
 //   device->LoadExecutable({.format = "spirv", .code = …,
 //                           .entry_point = code.phases[0].entry_point, …});
 //
-// Code generation decides nothing: the nest says which loops are of
-// invocations, of vectors or unrolled. Thread-safe.
+// Code generation decides nothing: the nest says which loops run as invocations
+// or vectors and which are unrolled. Thread-safe.
 #ifndef EMBER_JIT_SPIRV_EMITTER_H_
 #define EMBER_JIT_SPIRV_EMITTER_H_
 
@@ -29,8 +29,8 @@ struct ModuleCode {
   gpu::DeviceCode ForDevice() const;
 };
 
-// Compiles the nest, which must be verified. log: if it is not null, gets the
-// passes that ran. Returns kUnimplemented with a reason of
+// Compiles the nest, which must be verified, to a module. `log`: if it is not
+// null, gets the passes that ran. Returns kUnimplemented with a reason of
 // jit/backend/decline_reasons.h if this back end does not support the nest.
 StatusOr<ModuleCode> EmitModule(const loops::LoopNest& nest,
                                 const Target& target, PassLog* log = nullptr);

@@ -1,6 +1,6 @@
-// Declares an entry point: its name, the number of invocations of a workgroup,
-// and the rounding of floats of each width, as far as the device supports a
-// choice. Also emits the number of the workgroup that runs it.
+// Declares entry points: their names, the number of invocations of a workgroup,
+// and the modes of floats (rounding, subnormals, NaNs) that the device
+// supports. Also emits the computation of the workgroup's number.
 #ifndef EMBER_JIT_SPIRV_ENTRY_POINT_H_
 #define EMBER_JIT_SPIRV_ENTRY_POINT_H_
 
@@ -14,13 +14,14 @@
 
 namespace ember::jit::spirv {
 
-// Declares the function as an entry point. interface: the variables that the
-// function uses.
+// Declares the function as an entry point. `interface`: the global variables
+// that the function uses.
 void DeclareEntryPoint(ModuleBuilder& module, Id function,
                        std::string_view name, std::span<const Id> interface,
                        int64_t invocations, const Target& target);
 
-// Returns the number of the workgroup: x + y * (number of workgroups along x).
+// Emits the number of the workgroup: x + y * (number of workgroups along x). A
+// launch uses both dims because devices limit the number along x.
 Value WorkgroupNumber(CodeBuilder& code);
 
 }  // namespace ember::jit::spirv

@@ -136,7 +136,8 @@ Value ExpressionEmitter::EmitNode(NodeId id, const Node& node) {
     case Opcode::kCast: {
       const NodeId operand = node.operands[0];
       const DType from = nest_.pool[operand].type;
-      // A wrapping cast needs the lower bits only.
+      // A cast to an integer of at most 32 bits wraps, so it needs only the
+      // lower 32 bits of its operand.
       if (from == DType::kI64 &&
           (Fits(operand) ||
            (IsInteger(node.type) && DTypeByteSize(node.type) <= 4))) {
@@ -173,8 +174,8 @@ Value ExpressionEmitter::EmitLowNode(NodeId id, const Node& node) {
     }
     case Opcode::kCast:
       return EmitLowCast(id, node);
-    // The lower 32 bits of these results depend only on the lower 32 bits of
-    // the operands.
+    // For these instructions the lower 32 bits of the result depend only on the
+    // lower 32 bits of the operands.
     case Opcode::kAdd:
     case Opcode::kSubtract:
     case Opcode::kMultiply:
@@ -191,7 +192,8 @@ Value ExpressionEmitter::EmitLowNode(NodeId id, const Node& node) {
   }
   bool is_arithmetic = tensor::InfoOf(node.opcode).group !=
                        tensor::InstructionGroup::kStructural;
-  // Shifts must be by fewer than 32 bits.
+  // A shift can be done in 32 bits only if it is known to be by fewer than 32
+  // bits.
   if (node.opcode == Opcode::kShiftLeft || node.opcode == Opcode::kShiftRight) {
     const auto bits = nest_.pool.IntegerConstant(node.operands[1]);
     is_arithmetic = bits && *bits >= 0 && *bits < 32;
@@ -375,8 +377,8 @@ Value ExpressionEmitter::EmitSum(const LinearSum& linear) {
   std::vector<Term> terms;
   for (const LinearTerm& term : linear.terms)
     terms.push_back({depths_.DepthOf(term.node), term});
-  // Sorts the terms: those of outer scopes come first, so that their sums stay
-  // in those scopes.
+  // Terms of outer scopes are added first, so that their sums stay in those
+  // scopes.
   std::stable_sort(
       terms.begin(), terms.end(),
       [](const Term& a, const Term& b) { return a.depth < b.depth; });

@@ -1,4 +1,5 @@
-// Emits expressions of a nest as SPIR-V, at the code builder's current place.
+// Emits expressions of a nest as SPIR-V, at the code builder's current
+// position.
 //
 // Nodes without loads are computed once, as far out as
 // jit/loops/analysis/scope_depths.h says. Most i64 values are only needed in 32
@@ -30,8 +31,8 @@ using loops::NodeId;
 
 class ExpressionEmitter {
  public:
-  // Emits code of one phase. Nodes are added to the nest's pool. words: the
-  // variable of the push constants.
+  // Makes an emitter for the code of one phase. It adds nodes to the nest's
+  // pool. `words`: id of the variable with the push constants.
   ExpressionEmitter(loops::LoopNest& nest, const loops::Workgroup& workgroup,
                     Id words, CodeBuilder& code, Memory& memory,
                     Arithmetic& arithmetic, Status& error)
@@ -44,45 +45,49 @@ class ExpressionEmitter {
         error_(error),
         depths_(nest.pool) {}
 
-  // --- Scopes of the code, and what is known in them. ---
+  // --- Scopes of the code, and the values of variables in them. ---
 
   void EnterEntry();
   void EnterLoop(NodeId variable, Value value);
-  // Binds a variable whose value is available from depth `outermost` on.
+  // Enters code in which the variable is bound to a value that is already
+  // available in the scope of depth `outermost`.
   void EnterBinding(NodeId variable, Value value, int outermost);
   void EnterBranch();
   void Leave();
 
-  // Forgets the values of loads: from here on, memory may have changed,
-  // or other lanes are active.
+  // Begins a statement: forgets the values of loads, because memory may have
+  // changed, or other lanes are active.
   void BeginStatement() { loaded_.clear(); }
-  // Sets the condition under which following code is active; inactive code
-  // touches no memory.
+  // Sets the condition under which the code emitted next is active. Loads are
+  // emitted so that they touch no memory if it does not hold.
   void SetMask(std::optional<Value> mask) { mask_ = mask; }
   std::optional<Value> mask() const { return mask_; }
 
   // --- values ---
 
   Value Emit(NodeId id);
-  // Emits the lower 32 bits of an i64 node.
+  // Returns the lower 32 bits of an i64 node's value.
   Value EmitIndex(NodeId id);
-  // Emits an i64 node in 32 bits if it fits, else in 64.
+  // Returns an i64 node's value, as a 32-bit integer if the node is not wide
+  // (loops::LoopNest::wide), else as a 64-bit one.
   Value EmitShort(NodeId id) { return Fits(id) ? EmitIndex(id) : Emit(id); }
-  // Emits the number of the element in its buffer, in row-major order.
+  // Returns the number of the element with these indices in its buffer, in
+  // row-major order.
   Value Element(uint32_t buffer, std::span<const NodeId> indices) {
     return EmitSum(SumOf(buffer, indices));
   }
-  // Emits the number of the vector of `width` units that contains the element.
-  // A unit is a number of elements.
+  // Returns the vector that contains the element with these indices, and the
+  // element's lane in it. A vector has `width` units of `unit` elements each.
   Memory::VectorElement InVector(uint32_t buffer,
                                  std::span<const NodeId> indices,
                                  uint32_t width, uint32_t unit = 1);
-  // Loads four neighbours of one byte each, from the element on, as the word
-  // that they form in memory. load: a marked factor of a dot loop.
+  // Loads four contiguous elements of one byte each as one word. `load`: the
+  // load of the first element, a factor of a dot loop that is marked as a word.
   Value EmitBytes(const tensor::Node& load);
-  // Returns a bool that is true if `index` is in 0..extent-1.
+  // Returns a bool that is true if `index` is in 0..extent-1, computed by the
+  // comparisons that `test` asks for.
   Value InBounds(NodeId index, NodeId extent, loops::BoundsTest test);
-  // Returns word `number` of the push constants.
+  // Returns 32-bit word `number` of the push constants.
   Value PushedWord(uint32_t number);
   bool Fits(NodeId id) const;
   bool DependsOn(NodeId id, NodeId variable) {
@@ -104,12 +109,13 @@ class ExpressionEmitter {
   Value EmitParameter(uint64_t number);
   Value EmitArithmetic(const tensor::Node& node);
   Value EmitLowCast(NodeId id, const tensor::Node& node);
-  // Emits the instruction of a node for operands of `type`; folds constants.
+  // Returns the result of the node's instruction for operands of `type`. The
+  // result for constants is a constant.
   Value Apply(const tensor::Node& node, DType type, Value a, Value b);
   Value EmitLoad(const tensor::Node& node);
   Value EmitPad(const tensor::Node& node);
-  // Returns the value of a variable that is a constant here; nothing if it is
-  // not.
+  // Returns the variable's value if it is bound to a constant; otherwise
+  // nullopt.
   std::optional<int64_t> ValueOf(NodeId variable) const;
   tensor::LinearSum SumOf(uint32_t buffer, std::span<const NodeId> indices);
   Value EmitSum(const tensor::LinearSum& linear);

@@ -1,8 +1,8 @@
-// Proves the marks of device nests again, by ways that the passes do not go.
-// The evaluator of nests checks vectors and tests of bounds while it runs
-// random nests; samples of parameters, variables and loads show which integers
-// fit 32 bits. Then each mark is made wrong, one at a time, and the test counts
-// how many of these are caught.
+// Checks the marks that passes set on device nests, independently of the
+// passes. The evaluator of nests checks the marks of vectors and of bounds
+// tests while it runs random nests; samples of parameters, variables and loads
+// find integers that do not fit 32 bits. Then the test makes one mark at a time
+// wrong, and counts how many wrong marks are caught.
 //
 //   EMBER_SEEDS=1000 bazel run //jit/spirv:marks_test
 #include <algorithm>
@@ -47,7 +47,7 @@ constexpr char kTarget[] =
     "vulkan1.2+f64+int64+storage8+storage16+shared16384+invocations1024";
 constexpr int kSamples = 40;
 
-// Calls visit(statement) for all statements of the nest.
+// Calls visit(statement) for each statement of the nest, at any depth.
 void ForEach(std::vector<Statement>& block,
              const std::function<void(Statement&)>& visit) {
   for (Statement& statement : block) {
@@ -61,15 +61,16 @@ void ForEach(LoopNest& nest, const std::function<void(Statement&)>& visit) {
   }
 }
 
-// --- integers of 32 bits
+// --- marks of integers that do not fit 32 bits ---
 
-// Draws values for parameters, variables and loads, and computes the nodes of a
-// nest from them.
+// Draws random values for the parameters, variables and loads of a nest, and
+// computes the values of its nodes from them.
 class Sampler {
  public:
   Sampler(const LoopNest& nest, uint64_t seed) : nest_(nest), random_(seed) {}
 
-  // Draws new values. Returns false if no launch on a device has them.
+  // Draws new values. Returns false if extents or buffers are then larger than
+  // any launch on a device allows.
   bool Draw() {
     values_.clear();
     for (size_t i = 0; i < nest_.parameters.size(); ++i)
@@ -88,7 +89,8 @@ class Sampler {
     return true;
   }
 
-  // Returns the value of the node; nothing if no execution computes it.
+  // Returns the node's value for the drawn values; nullopt if no execution
+  // computes it, because the value is undefined or outside of the node's range.
   std::optional<uint64_t> ValueOf(NodeId id) {
     const auto known = values_.find(id);
     if (known != values_.end()) return known->second;
@@ -141,7 +143,8 @@ class Sampler {
     return raw.ok() ? std::optional(*raw) : std::nullopt;
   }
 
-  // Returns bits of the type, as tensor::LoadElement does.
+  // Returns random bits converted to an element's value, as tensor::LoadElement
+  // does.
   static uint64_t ToType(uint64_t bits, DType type) {
     uint64_t memory = bits;
     return tensor::LoadElement(&memory, 0, type);
@@ -153,7 +156,8 @@ class Sampler {
   std::unordered_map<NodeId, std::optional<uint64_t>> values_;
 };
 
-// Returns the integers of the statements that were found not to fit 32 bits.
+// Returns the i64 nodes of the nest's statements for which some sample does not
+// fit 32 bits, sorted.
 std::vector<NodeId> FindWide(LoopNest& nest, uint64_t seed) {
   std::vector<NodeId> integers;
   ForEach(nest, [&](Statement& statement) {
@@ -180,9 +184,9 @@ std::vector<NodeId> FindWide(LoopNest& nest, uint64_t seed) {
 
 // --- wrong marks
 
-// Returns the nest with a mark made wrong; nothing if there are fewer marks
-// than `number`. Loads are marked as elements of vectors that are twice as
-// long.
+// Returns the nest with the mark number `number` made wrong: a load or store
+// becomes an element of a vector that is twice as long. Returns nullopt if
+// there are not so many marks.
 std::optional<LoopNest> WithLongVector(LoopNest nest, size_t number) {
   bool is_changed = false;
   const std::function<NodeId(NodeId)> change = [&](NodeId root) {
@@ -220,7 +224,8 @@ std::optional<LoopNest> WithLongVector(LoopNest nest, size_t number) {
   return is_changed ? std::optional(std::move(nest)) : std::nullopt;
 }
 
-// Lets the code test only half of the bounds of an index, or none.
+// Returns the nest with bounds test number `number` made too weak: it tests
+// only the upper bound, or nothing. Returns nullopt if there are not so many.
 std::optional<LoopNest> WithoutTest(LoopNest nest, size_t number) {
   bool is_changed = false;
   const auto weaken = [&](BoundsTest test) {
@@ -281,7 +286,8 @@ GpuModel SmallGpu() {
   return gpu;
 }
 
-// Returns the nest with all marks; nothing if the device does not run it.
+// Returns the lowered nest with all marks that the passes set; nullopt if the
+// device's passes decline it.
 std::optional<LoopNest> Marked(const schedule::RandomPair& pair) {
   const auto nest = schedule::Lower(pair.schedule);
   if (!nest.ok() || !loops::Verify(*nest).ok()) return std::nullopt;
@@ -344,7 +350,8 @@ TEST(Marks, HoldInRandomNests) {
     };
     try_all(WithLongVector, vectors);
     try_all(WithoutTest, tests);
-    // Samples find no integer that needs a mark and has none.
+    // Each integer for which a sample does not fit 32 bits must be marked as
+    // wide.
     const std::vector<NodeId> wide = FindWide(*nest, seed);
     for (const NodeId id : wide) {
       ASSERT_TRUE(loops::IsWide(*nest, id)) << loops::ToText(*nest, id) << "\n"

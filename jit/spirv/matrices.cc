@@ -18,7 +18,8 @@ void Matrices::Emit(const Statement& loop, NodeId subgroup) {
     return;
   }
   const Operation& operation = *found;
-  // Binds the variables of the matrix loops to 0, where the matrix begins.
+  // The variables of the matrix loops are bound to 0, so that addresses are
+  // those of the matrix's first element.
   int bound = 0;
   const auto bind = [&](NodeId variable) {
     expressions_.EnterBinding(variable, c_.Int(0), 0);

@@ -5,9 +5,9 @@
 //   Matrices matrices(nest, workgroup, code, memory, expressions, phase, error);
 //   matrices.Emit(loop, subgroup_variable);
 //
-// All that is emitted must be where all invocations of a subgroup execute it.
-// Signs of integers follow the products that devices list: a sum is unsigned if
-// both factors are (loops::BufferStorage::is_unsigned). Not
+// The code must be emitted where all invocations of a subgroup execute it. The
+// signedness of integer matrices follows the products that devices list: a sum
+// is unsigned if both factors are (loops::BufferStorage::is_unsigned). Not
 // thread-safe.
 #ifndef EMBER_JIT_SPIRV_MATRICES_H_
 #define EMBER_JIT_SPIRV_MATRICES_H_
@@ -41,8 +41,8 @@ class Matrices {
         phase_(phase),
         error_(error) {}
 
-  // Emits a fill, product or store. loop: the outermost of the matrix loops.
-  // subgroup: the variable of the surrounding subgroup loop.
+  // Emits a fill, product or store. `loop`: the outermost of the matrix loops.
+  // `subgroup`: the variable of the surrounding subgroup loop.
   void Emit(const loops::Statement& loop, tensor::NodeId subgroup);
 
  private:
@@ -51,12 +51,12 @@ class Matrices {
   void EmitFill(const Operation& operation);
   void EmitProduct(const Operation& operation);
   void EmitStore(const Operation& operation);
-  // Returns the type of a matrix with elements of `type`.
+  // Returns the type of a cooperative matrix with elements of `type`.
   Id TypeOf(DType type, bool is_unsigned, int64_t rows, int64_t columns,
             MatrixUse use);
   Id AccumulatorType(const Operation& operation);
-  // Returns the variable that holds the accumulator, which is declared if it is
-  // new.
+  // Returns the id of the variable that holds the accumulator. Declares the
+  // variable when it is first used.
   Id Accumulator(const Operation& operation);
   Id Load(const loops::MatrixInMemory& matrix, int64_t rows, int64_t columns,
           MatrixUse use);
@@ -68,8 +68,8 @@ class Matrices {
   ExpressionEmitter& expressions_;
   gpu::PhaseCode& phase_;
   Status& error_;
-  // The variable of each accumulator. Key: the buffer, and the number of the
-  // matrix in it.
+  // The variable of each accumulator. Key: the buffer's number, and the number
+  // of the matrix in the buffer.
   std::map<std::pair<uint32_t, uint64_t>, Id> accumulators_;
 };
 

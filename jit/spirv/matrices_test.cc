@@ -1,7 +1,8 @@
-// Tests products under default schedules on a device with cooperative matrices,
-// the plans of their workgroups, and what is declined if a device has none.
-// ./dev lavapipe runs the tests that Debian 12's lavapipe skips.
-// //tests/nests:conformance_test tests products in every layout.
+// Tests matrix products under default schedules on a device with cooperative
+// matrices, the sizes of their workgroups and memory, and that nests are
+// declined if a device has no such matrices. ./dev lavapipe runs the tests that
+// Debian 12's lavapipe skips. //tests/nests:conformance_test tests products in
+// every layout.
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -39,15 +40,15 @@ class MatricesTest : public ::testing::Test {
   void SetUp() override {
     const std::string why = WhyNoMatrices();
     if (why.empty()) return;
-    // ./dev ci sets the variable EMBER_TEST_MATRICES if the device must have
-    // matrices.
+    // ./dev ci sets EMBER_TEST_MATRICES on machines whose device must have
+    // cooperative matrices; there the test may not be skipped.
     ASSERT_EQ(std::getenv("EMBER_TEST_MATRICES"), nullptr) << why;
     GTEST_SKIP() << why;
   }
 };
 
-// Runs the dispatch under the default schedule of a GPU, even if the device is
-// none.
+// Runs the dispatch on the device under the default schedule of a GPU, even if
+// the device is a CPU.
 void ExpectScheduled(std::string_view text) {
   SCOPED_TRACE(text);
   const auto dispatch = tensor::Parse(text);
@@ -67,8 +68,8 @@ void ExpectScheduled(std::string_view text) {
 }
 
 TEST_F(MatricesTest, DefaultSchedules) {
-  // The first sizes are whole matrices; in the next, rows, columns and steps
-  // fill none.
+  // The sizes of the first product are multiples of the matrices'; in the next
+  // one, neither rows nor columns nor the sum's length are.
   ExpectScheduled(R"(
     dispatch @product(%a: f16[64, 128], %b: f16[128, 64]) -> (%y: f32[64, 64]) {
       %y[i, j] = sum(k < 128) f32(%a[i, k]) * f32(%b[k, j])
@@ -101,10 +102,11 @@ TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
   const auto code = EmitFor(kTarget, kHalves, MatrixNest::kFromSharedMemory);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
   EXPECT_EQ(code->phases[0].invocations, 64);
-  // Elements of f16 take two bytes each.
+  // The factors in the workgroup's memory are f16, with two bytes per element;
+  // the sums are f32.
   EXPECT_EQ(code->phases[0].shared_bytes,
             2 * (2 * 32 * 16 + 2 * 16 * 16) + 4 * 32 * 16);
-  // The accumulators are divided among the 32 invocations of a subgroup.
+  // The accumulators are divided evenly among the 32 invocations of a subgroup.
   EXPECT_EQ(code->phases[0].register_bytes, 16 * 16 * 4 / 32);
   const auto words = EmitFor(kTarget, kBytes, MatrixNest::kOfVectors);
   ASSERT_TRUE(words.ok()) << words.status().ToString();
@@ -112,8 +114,9 @@ TEST(MatricesPlanTest, WorkgroupsAreWholeSubgroups) {
   EXPECT_EQ(words->phases[0].shared_bytes, 16 * 32);
 }
 
-// Workgroups consist of whole subgroups in all entry points of a module with
-// matrices, as Vulkan requires.
+// Vulkan requires that, in a module with cooperative matrices, the workgroups
+// of all entry points consist of whole subgroups, even those of phases without
+// matrices.
 TEST(MatricesPlanTest, SoAreThoseOfOtherPhases) {
   const auto code = EmitFor(kTarget, kHalves, MatrixNest::kInOnePhase);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
@@ -138,7 +141,8 @@ TEST(MatricesPlanTest, DeclinesWhatTheTargetDoesNotList) {
               HasSubstr("arithmetic of f16"));
 }
 
-// SPIRV-Tools with and without knowledge of matrices can read the module.
+// Shows that the module can be disassembled, whether or not the linked
+// SPIRV-Tools knows cooperative matrices.
 TEST(MatricesPlanTest, ModulesCanBeRead) {
   const auto code = EmitFor(kTarget, kBytes, MatrixNest::kFromDeviceMemory);
   ASSERT_TRUE(code.ok()) << code.status().ToString();

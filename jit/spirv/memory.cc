@@ -19,11 +19,11 @@ using Kind = loops::StorageKind;
 
 namespace {
 
-// Largest number of bytes that one access moves on all devices.
+// Largest number of bytes that one access may move on every device.
 constexpr uint32_t kVectorBytes = 16;
 constexpr int kWordBytes = 4;
 constexpr uint32_t kTexelWords = 4;
-// Number of elements of a vector of ElementForm::kVectors.
+// Number of elements of a vector in buffers of the form ElementForm::kVectors.
 constexpr uint32_t kSharedWidth = 4;
 
 }  // namespace
@@ -46,7 +46,8 @@ Memory::Memory(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
         break;
       case Kind::kMemory:
       case Kind::kSlices:
-        // Texel buffers are declared where they are first needed.
+        // A buffer that is read as texels gets its binding when it is first
+        // loaded.
         if (!HasTexels(i)) DeclareBinding(i);
         break;
       case Kind::kShared:
@@ -109,7 +110,8 @@ void Memory::DeclareBinding(uint32_t number) {
   variables_[number].id = id;
   if (!storage.is_written) module.Decorate(id, spv::Decoration::NonWritable);
   if (storage.is_coherent) model_.DecorateCoherent(module, id);
-  // Buffers count as separate memory unless they are declared as aliased.
+  // SPIR-V assumes that variables are separate memory unless they are decorated
+  // as Aliased.
   const auto may_share = [&](uint32_t other) {
     return other != number && KindOf(other) == Kind::kMemory &&
            loops::AreMarkedAsShared(nest_, number, other);
@@ -131,8 +133,8 @@ void Memory::SetAliased(uint32_t buffer) {
   c_.module().Decorate(variable.id, spv::Decoration::Aliased);
 }
 
-// Declares the binding once more, as an array of another type, and returns the
-// variable.
+// Returns a variable that declares the buffer's binding once more, as an array
+// of vectors of `type`. It is declared when it is first used.
 Id Memory::VariableOfVectors(uint32_t buffer, Id type, uint32_t bytes) {
   Variable& variable = variables_[buffer];
   if (variable.id == 0) DeclareBinding(buffer);
@@ -157,8 +159,8 @@ void Memory::DeclareLocal(uint32_t number) {
   auto elements = static_cast<uint32_t>(gpu::ConstantElements(nest_, buffer));
   if (storage.kind == Kind::kShared) {
     if (storage.form == ElementForm::kWords) elements /= 4;
-    // Variables of the workgroup with these element types need these
-    // capabilities. Storage buffers with these elements do not.
+    // Workgroup variables with these element types need a capability, unlike
+    // storage buffers with the same element types.
     if (type == Scalar::kF16) module.Require(spv::Capability::Float16);
     if (type == Scalar::kI8) module.Require(spv::Capability::Int8);
     const Id array =
@@ -187,8 +189,8 @@ void Memory::DeclareLocal(uint32_t number) {
   }
 }
 
-// Counts the bytes of accumulators per invocation, for the figures: each
-// invocation of a subgroup has its part.
+// Adds the accumulators to the bytes of registers per invocation, a figure that
+// is reported. Each invocation of a subgroup holds an equal part.
 void Memory::NoteMatrices(uint32_t number) {
   const Buffer& buffer = nest_.buffers[number];
   const int64_t elements =
@@ -236,7 +238,7 @@ Id Memory::PointerTo(uint32_t buffer, Value element) {
   return variable.elements.empty() ? variable.id : variable.elements[0];
 }
 
-// --- Loads and stores. ---
+// --- Loads and stores of single elements. ---
 
 Value Memory::Load(uint32_t buffer, Value element) {
   if (HasTexels(buffer)) return FetchElement(buffer, element);
@@ -268,8 +270,8 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
     if (*known != 0) return Load(buffer, element);
     return convert_.Constant(nest_.buffers[buffer].type, 0);
   }
-  // If the condition does not hold, the buffer's first element is loaded
-  // instead, if the buffer is not empty.
+  // If the buffer is known not to be empty, its first element is loaded when
+  // the condition does not hold, so that no branch is needed.
   if (!MayBeEmpty(buffer) && KindOf(buffer) != Kind::kRegisters) {
     return Load(buffer, c_.Select(condition, element, c_.Int(0)));
   }
@@ -299,9 +301,8 @@ bool Memory::HasTexels(uint32_t number) const {
       storage.is_written || storage.is_coherent) {
     return false;
   }
-  // A buffer is read as texels only if it is whole words, and no more than the
-  // device allows. If vectors are loaded, the buffer must be a whole number of
-  // vectors, too.
+  // A buffer can be read as texels only if its bytes are whole words and no
+  // more than the device allows for texel buffers.
   int64_t bytes = DTypeByteSize(buffer.type);
   if (bytes > kWordBytes) return false;
   for (tensor::NodeId extent : buffer.extents) {
@@ -323,8 +324,8 @@ Value Memory::FetchElement(uint32_t buffer, Value element) {
   return FromShifted(type, word, element);
 }
 
-// Extracts element number `element`, modulo the elements of a word, from the
-// word.
+// Extracts an element from the word that contains it. `element` is its number
+// in the buffer.
 Value Memory::FromShifted(DType type, Value word, Value element) {
   const int64_t bits = 8 * DTypeByteSize(type);
   const Value shift =
@@ -439,11 +440,12 @@ void Memory::StoreVector(uint32_t buffer, Value number,
   NoteStore(buffer);
 }
 
-// --- Matrices of a subgroup. ---
+// --- Loads and stores of cooperative matrices. ---
 
 Id Memory::PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form) {
   if (!HasForm(buffer, ElementForm::kWords)) return PointerTo(buffer, element);
-  // If bytes are packed to words, matrices and their rows begin at whole words.
+  // If bytes are packed into words, the pointer is to a word: matrices and
+  // their rows begin at whole words.
   form.stride /= kWordBytes;
   return PointerToVector(buffer, {Scalar::kI32, 1, kWordBytes},
                          c_.ShiftRight(element, c_.Int(2)));
@@ -511,7 +513,7 @@ void Memory::EmitBarrier() {
                  model_.BarrierSemantics(is_ordered, is_coherent))});
 }
 
-// --- The record of a failed check. ---
+// --- The record of a failed check, which the host reads after the launch. ---
 
 void Memory::StoreWord(uint32_t word, Value value) {
   const Id type = c_.module().TypeOf(Scalar::kI32);

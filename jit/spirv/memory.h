@@ -1,12 +1,13 @@
-// Emits loads and stores of a phase's buffers, wherever the workgroup has them:
-// one element or a vector of neighbours at a time. Also emits the record of a
-// failed check.
+// Emits loads and stores of a phase's buffers, in whatever storage the
+// workgroup gives them: of one element or of a vector of contiguous elements.
+// Also emits the record of a failed check.
 //
 //   Memory memory(nest, workgroup, code, conversions, phase_code, error);
 //   const Value x = memory.Load(buffer, element);
 //   memory.Store(buffer, element, value);
 //
-// Elements are numbered in row-major order, in a word. Not thread-safe.
+// An element is named by its number in row-major order, a 32-bit integer. Not
+// thread-safe.
 #ifndef EMBER_JIT_SPIRV_MEMORY_H_
 #define EMBER_JIT_SPIRV_MEMORY_H_
 
@@ -29,65 +30,72 @@ namespace ember::jit::spirv {
 
 class Memory {
  public:
-  // Declares what the phase binds until Finish is called: phase.bindings gets
-  // the bindings in order, and interface() the variables.
+  // Declares the variables of the phase's buffers. After Finish, phase.bindings
+  // has the bindings in order, and interface() the variables.
   Memory(const loops::LoopNest& nest, const loops::Workgroup& workgroup,
          CodeBuilder& code, Conversions& conversions, const Target& target,
          gpu::PhaseCode& phase, Status& error);
 
   Value Load(uint32_t buffer, Value element);
-  // Loads the element if the condition holds; otherwise the result is
-  // undefined.
+  // Loads the element if the condition holds; otherwise the result is undefined
+  // and no memory out of bounds is read.
   Value LoadIf(Value condition, uint32_t buffer, Value element);
   void Store(uint32_t buffer, Value element, Value value);
 
-  // --- Access to several elements in one instruction. ---
+  // --- Accesses to several elements by one instruction. ---
 
-  // Element `lane` of vector number `number`, each of `width` elements.
+  // The element in lane `lane` of vector number `number` of a buffer, where
+  // each vector has `width` elements.
   struct VectorElement {
     uint32_t width = 1;
     Value number;
     uint32_t lane = 0;
   };
   Value LoadFrom(uint32_t buffer, const VectorElement& element);
-  // Loads the vector's element if the condition holds; otherwise the result is
-  // undefined.
+  // Loads an element of a vector if the condition holds. Otherwise loads from
+  // vector number 0, which is in bounds; the result is then meaningless.
   Value LoadFromIf(Value condition, uint32_t buffer,
                    const VectorElement& element);
-  // Loads four elements of one byte as a word: number `lane` of the words of
-  // vector number `number`, which has `width` words.
+  // Loads four one-byte elements as a word: word number `lane` of vector number
+  // `number`, where a vector has `width` words.
   Value LoadBytes(uint32_t buffer, const VectorElement& words);
-  // Stores a vector; there are as many values as it has elements.
+  // Stores vector number `number` of the buffer. `values` has all its elements.
   void StoreVector(uint32_t buffer, Value number,
                    std::span<const Value> values);
 
-  // --- Matrices of a subgroup. ---
+  // --- Loads and stores of cooperative matrices. ---
 
   struct MatrixForm {
     MatrixLayout layout = MatrixLayout::kRowMajor;
-    uint32_t stride = 0;  // number of elements between rows, or columns
+    // Number of elements from the start of one row (or column) to the start of
+    // the next one.
+    uint32_t stride = 0;
   };
-  // These functions access a matrix that begins at the element. type: the type
-  // of the matrix.
+  // LoadMatrix and StoreMatrix access a cooperative matrix whose first element
+  // is `element`. `type`: id of the matrix's type.
   Id LoadMatrix(uint32_t buffer, Value element, Id type, MatrixForm form);
   void StoreMatrix(uint32_t buffer, Value element, Id matrix, MatrixForm form);
 
-  // Declares that the buffers may have other contents from here on.
+  // Declares that the contents of these buffers may change at the current
+  // position, so that later loads do not reuse earlier values.
   void Changed(const std::vector<bool>& buffers);
   // Emits a barrier, after which all invocations of the workgroup see what the
   // others stored.
   void EmitBarrier();
 
-  // Sets the element at which each workgroup's part of a sliced buffer begins.
+  // Sets the first element of the workgroup's slice of the buffer, which later
+  // accesses add to their element numbers.
   void SetSlice(uint32_t buffer, Value first_element) {
     variables_[buffer].first = first_element;
     variables_[buffer].has_first = true;
   }
 
-  // To be called after the last access, when all bindings are known.
+  // Completes the declarations. Called after the last access, when the number
+  // of bindings is known.
   void Finish();
 
-  // Emits code that records a failed check. Only the first failure is kept.
+  // Emits code that records a failed check. Of several failures in a launch
+  // only the first one is recorded.
   void Fail(const loops::Statement& check, Value index, Value extent);
 
   const std::vector<Id>& interface() const { return interface_; }
@@ -95,25 +103,26 @@ class Memory {
  private:
   struct Variable {
     Id id = 0;
-    // a variable for each element of a buffer in registers
+    // kRegisters: ids of the variables, one for each element of the buffer
     std::vector<Id> elements;
     Value first;
     bool has_first = false;
     uint32_t version = 0;
     uint32_t binding = 0;
     bool is_aliased = false;
-    // Variables that declare the same memory as arrays of vectors. Key: the
-    // type of a vector.
+    // Variables that declare the buffer's binding as arrays of vectors. Key:
+    // the vector's type.
     std::map<Id, Id> as_vectors;
-    // Variables that declare the same memory as texel buffers. Key: number of
-    // words of a texel, 1 or 4.
+    // Variables that declare the buffer's memory as texel buffers. Key: number
+    // of words of a texel, 1 or 4.
     std::map<uint32_t, Id> as_texels;
   };
-  // A vector in memory, of elements or of words that hold several elements.
+  // The representation of a vector in memory: its components are elements, or
+  // words that hold several elements each.
   struct VectorForm {
     Scalar component = Scalar::kI32;
-    uint32_t count = 1;          // number of components of the vector
-    uint32_t per_component = 1;  // number of elements in a component
+    uint32_t count = 1;          // number of components of a vector
+    uint32_t per_component = 1;  // number of elements in each component
   };
 
   loops::StorageKind KindOf(uint32_t buffer) const {
@@ -122,10 +131,10 @@ class Memory {
   bool HasForm(uint32_t buffer, loops::ElementForm form) const {
     return workgroup_.storage[buffer].form == form;
   }
-  // True if the buffer may have no elements, since its extents are not
-  // constant.
+  // True if the buffer may have no elements: an extent is 0 or not constant.
   bool MayBeEmpty(uint32_t buffer) const;
-  // True if elements of 8 and 16 bits take 1 and 2 bytes of memory, not a word.
+  // True if elements of 8 and 16 bits are packed in memory, instead of taking a
+  // word each.
   bool IsPacked(uint32_t buffer) const;
   void DeclareBinding(uint32_t buffer);
   void DeclareLocal(uint32_t buffer);
@@ -134,13 +143,13 @@ class Memory {
   Id PointerTo(uint32_t buffer, Value element);
   VectorForm FormOf(uint32_t buffer, uint32_t width) const;
   Id TypeOf(const VectorForm& form);
-  // Loads a component of the vector in its form in memory.
+  // Loads a vector and returns one of its components as it is in memory.
   Value LoadComponent(uint32_t buffer, const VectorForm& form, Value number,
                       uint32_t component);
   Id PointerToVector(uint32_t buffer, const VectorForm& form, Value number);
-  // True if loads of the buffer read a texel buffer. The target says that such
-  // loads are better (Target::texels), the phase only reads the buffer, and the
-  // buffer has a constant size that a texel buffer can have.
+  // True if loads of the buffer read a texel buffer: the target says that such
+  // loads are faster (Target::texels), the phase only reads the buffer, and its
+  // size is constant and allowed for a texel buffer.
   bool HasTexels(uint32_t buffer) const;
   Value FetchElement(uint32_t buffer, Value element);
   Value FromShifted(DType type, Value word, Value element);
@@ -150,16 +159,16 @@ class Memory {
   void SetAliased(uint32_t buffer);
   Scalar TypeIn(uint32_t buffer) const;
   bool IsInMemory(uint32_t buffer) const;
-  // True if elements have the form of device memory; false if that of
-  // registers.
+  // True if elements have their memory type (Conversions), false if they are
+  // stored as registers hold them.
   bool HasMemoryType(uint32_t buffer) const;
-  // Returns a pointer to the matrix. Changes the form's stride to units of the
-  // pointer's type: elements, or words of them.
+  // Returns a pointer to the matrix's first element. Converts form.stride to
+  // units of the type pointed to: elements, or words of packed bytes.
   Id PointerToMatrix(uint32_t buffer, Value element, MatrixForm& form);
-  // Returns the memory operands of loads and stores.
+  // Returns the memory operands of loads from and stores to the buffer.
   uint32_t AccessTo(uint32_t buffer) const;
   void NoteStore(uint32_t buffer);
-  // Stores 64 bits as two words of the record of a failed check.
+  // Stores a 64-bit number to the record of a failed check, as two words.
   void StoreLong(uint32_t word, Value value);
   void StoreWord(uint32_t word, Value value);
 

@@ -1,5 +1,5 @@
-// Says in a module which invocations see what others stored, in terms of one of
-// two memory models: Vulkan's if the target has `vulkan_memory_model`
+// Declares in a module which stores are visible to other invocations, in terms
+// of one of two memory models: Vulkan's if the target has `vulkan_memory_model`
 // (SPV_KHR_vulkan_memory_model, part of SPIR-V 1.5; cooperative matrices need
 // it), else GLSL450's.
 //
@@ -36,18 +36,18 @@ class MemoryModel {
 
   // Declares the memory model. Called once per module.
   void Declare(ModuleBuilder& module) const;
-  // Decorates a variable of device memory in which invocations see what others
-  // stored.
+  // Decorates a variable of device memory, if the model needs that, so that
+  // invocations see each other's stores to it.
   void DecorateCoherent(ModuleBuilder& module, Id variable) const;
-  // Returns the memory operands of loads and stores that a barrier is to order
-  // with those of other invocations; 0: no operands.
+  // Returns the memory operands of loads and stores that barriers must order
+  // between invocations; 0: no operands.
   uint32_t SharedAccess() const;
-  // Returns the semantics of a barrier. orders_device_memory: the barrier also
-  // orders accesses to device memory that have SharedAccess.
+  // Returns the memory semantics of a barrier. orders_device_memory: the
+  // barrier also orders accesses to device memory that have SharedAccess.
   // sees_device_memory: it also makes stores to device memory visible.
   uint32_t BarrierSemantics(bool orders_device_memory,
                             bool sees_device_memory) const;
-  // Returns the scope of atomic operations on device memory.
+  // Returns the SPIR-V scope for atomic operations on device memory.
   spv::Scope AtomicScope() const;
 
  private:

@@ -6,7 +6,8 @@
 namespace ember::jit::spirv {
 namespace {
 
-// SPIR-V 1.5, which Vulkan 1.2 accepts.
+// The version in the module's header: SPIR-V 1.5, the newest that Vulkan 1.2
+// accepts.
 constexpr uint32_t kVersion = 0x00010500;
 
 template <typename Enum>
@@ -14,7 +15,7 @@ uint32_t Word(Enum value) {
   return static_cast<uint32_t>(value);
 }
 
-// Appends a string with its terminator, padded with zeros.
+// Appends a string with its terminating 0, padded with zeros to whole words.
 void AppendText(Words& words, std::string_view text) {
   const size_t at = words.size();
   words.resize(at + text.size() / 4 + 1, 0);
@@ -116,8 +117,8 @@ Id ModuleBuilder::MatrixType(Id component, uint32_t rows, uint32_t columns,
 }
 
 Id ModuleBuilder::WordsType(uint32_t count) {
-  // The array type gets an id of its own: it has a stride, and other arrays of
-  // the same elements and length have none.
+  // This array type is not interned: it is decorated with a stride, and other
+  // arrays with the same element type and length must not have that.
   const Id array = NewId();
   AppendInstruction(globals_, spv::Op::OpTypeArray,
                     {array, TypeOf(Scalar::kI32), ConstantId(count)});

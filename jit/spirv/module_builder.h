@@ -8,8 +8,8 @@
 //                                       module.ArrayType(f32, 64), "tile");
 //   std::vector<uint32_t> words = module.Finish();
 //
-// Knows the form of modules (SPIR-V 1.5) and nothing of kernels. Capabilities
-// follow from the types that are used. Not thread-safe.
+// The builder knows SPIR-V 1.5's layout of modules and nothing of kernels. It
+// declares the capabilities that the used types need. Not thread-safe.
 #ifndef EMBER_JIT_SPIRV_MODULE_BUILDER_H_
 #define EMBER_JIT_SPIRV_MODULE_BUILDER_H_
 
@@ -32,7 +32,8 @@ namespace ember::jit::spirv {
 using Id = uint32_t;
 using Words = std::vector<uint32_t>;
 
-// Scalar types of values. Integers have no sign: instructions do.
+// Scalar types of values. Integer types have no signedness; instructions such
+// as OpSDiv and OpUDiv do.
 enum class Scalar : uint8_t { kBool, kI8, kI16, kI32, kI64, kF16, kF32, kF64 };
 
 constexpr bool IsFloatingPoint(Scalar type) { return type >= Scalar::kF16; }
@@ -41,7 +42,7 @@ constexpr uint32_t BitsOf(Scalar type) {
   return kBits[static_cast<int>(type)];
 }
 
-// A result of an instruction, or a constant.
+// The result of an instruction, or a constant: its id and its type.
 struct Value {
   Id id = 0;
   Scalar type = Scalar::kI32;
@@ -49,7 +50,8 @@ struct Value {
   bool operator==(const Value& other) const { return id == other.id; }
 };
 
-// Appends an instruction: its length and opcode, then the operands.
+// Appends an instruction to `words`: the word with its length and opcode, then
+// the operands.
 void AppendInstruction(Words& words, spv::Op op,
                        std::span<const uint32_t> operands);
 inline void AppendInstruction(Words& words, spv::Op op,
@@ -65,7 +67,8 @@ class ModuleBuilder {
 
   Id TypeOf(Scalar type);
   Id VoidType();
-  Id FunctionType();  // the type of functions without arguments and result
+  // Returns the type of functions without parameters and result.
+  Id FunctionType();
   Id VectorType(Scalar element, uint32_t count);
   Id ArrayType(Id element, uint32_t count);
   Id PointerType(spv::StorageClass storage, Id pointee);
@@ -74,24 +77,28 @@ class ModuleBuilder {
     return BufferType(TypeOf(element), BitsOf(element) / 8);
   }
   Id BufferType(Id element, uint32_t stride);
-  // Returns the type of a texel buffer of words, one or four to a texel.
+  // Returns the type of a texel buffer of integers. `words`: number of words of
+  // a texel, 1 or 4.
   Id TexelBufferType(uint32_t words);
-  // Returns an integer type with or without a sign, which matrices need.
+  // Returns an integer type that is signed or unsigned; components of
+  // cooperative matrices need such types.
   Id IntegerType(uint32_t bits, bool is_signed) {
     return Intern(spv::Op::OpTypeInt, {bits, is_signed ? 1u : 0u});
   }
-  // Returns the type of a matrix that a subgroup holds together.
+  // Returns the type of a cooperative matrix, whose elements a subgroup holds
+  // together.
   Id MatrixType(Id component, uint32_t rows, uint32_t columns, MatrixUse use);
   // Returns the type of push constants: struct { u32 words[count]; }.
   Id WordsType(uint32_t count);
 
   // --- constants ---
 
-  // Returns a constant. Bits beyond the type's are ignored. Types of 8 and 16
-  // bits are not supported.
+  // Returns a constant of the type. Bits beyond the type's width are ignored.
+  // The type must not have 8 or 16 bits.
   Value Constant(Scalar type, uint64_t bits);
   Id ConstantId(uint32_t value) { return Constant(Scalar::kI32, value).id; }
-  // Returns the bits, zero-extended, if the value is a constant.
+  // Returns the bits of a constant, zero-extended; nullopt if the value is no
+  // constant.
   std::optional<uint64_t> BitsOfConstant(Value value) const;
 
   // --- Capabilities, variables and functions. ---
@@ -103,15 +110,16 @@ class ModuleBuilder {
     return capabilities_.contains(static_cast<uint32_t>(capability));
   }
   void SetMemoryModel(spv::MemoryModel model) { memory_model_ = model; }
-  // Requires an extension beyond SPIR-V 1.5 that a capability needs.
+  // Declares that the module uses an extension of SPIR-V 1.5, which some
+  // capability needs.
   void RequireExtension(std::string_view name) { extensions_.emplace(name); }
-  // Declares a variable of the module.
+  // Declares a global variable of the module, and returns its id.
   Id Variable(spv::StorageClass storage, Id type, std::string_view name);
-  // Returns the variable of an input that the device sets. Each call for the
-  // same input returns the same id.
+  // Returns the variable of a built-in input, such as the number of the
+  // workgroup. Each call for the same input returns the same id.
   Id BuiltIn(spv::BuiltIn which, Id type, std::string_view name);
-  // Returns the id that BuiltIn returned for the input; 0 if it has not been
-  // called for it.
+  // Returns the variable of a built-in input if BuiltIn has been called for it;
+  // otherwise 0.
   Id KnownBuiltIn(spv::BuiltIn which) const {
     const auto found = built_ins_.find(which);
     return found == built_ins_.end() ? 0 : found->second;
@@ -121,8 +129,8 @@ class ModuleBuilder {
   void Decorate(Id target, spv::Decoration decoration,
                 std::initializer_list<uint32_t> operands = {});
   void Name(Id target, std::string_view name);
-  // Declares an entry point of the module. interface: the variables that the
-  // function uses.
+  // Declares the function as an entry point with this name. `interface`: the
+  // global variables that it uses.
   void EntryPoint(Id function, std::string_view name,
                   std::span<const Id> interface);
   void ExecutionMode(Id function, spv::ExecutionMode mode,
@@ -135,8 +143,9 @@ class ModuleBuilder {
   Words Finish();
 
  private:
-  // Returns the id of a type or constant, adding it if it is new. The result id
-  // comes first among the operands of types, second among those of constants.
+  // Returns the id of a type or constant, and declares it if it is new. The
+  // result id is inserted as the first operand of a type, and as the second of
+  // a constant.
   Id Intern(spv::Op op, Words operands, bool* is_new = nullptr);
 
   Id next_id_ = 1;

@@ -1,6 +1,6 @@
-// Tests nests on a device: errors of checks, and where rounding differs from
-// the evaluator of nests. tests/cases has tests of results and of the code's
-// resources.
+// Tests nests on a device: errors of checks, and an f32 sum whose rounding the
+// evaluator of nests does not prescribe. tests/cases has tests of results and
+// of the code's resources.
 #include <cstring>
 #include <string>
 
@@ -44,7 +44,8 @@ TEST_F(SpirvNestTest, ChecksThatFail) {
   }
 }
 
-// Invocations that fail a check still take part in the next barrier.
+// Shows that an invocation that fails a check still reaches the next barrier,
+// so that no other invocation waits forever.
 TEST_F(SpirvNestTest, ChecksBetweenMeetings) {
   constexpr char kText[] = R"(
 loops @checked(%x: input f32[5], %i: input i32[4, 8], %y: output f32[4, 8]) {
@@ -69,8 +70,9 @@ loops @checked(%x: input f32[5], %i: input i32[4, 8], %y: output f32[4, 8]) {
             "in 0..4, found 7");
 }
 
-// The square of 1 + 2^-12 is 1 + 2^-11 + 2^-24. Rounding the product before the
-// sum drops the last term.
+// Shows that a short sum rounds only once per step. The square of 1 + 2^-12 is
+// 1 + 2^-11 + 2^-24; if the product were rounded before it is added to -1, the
+// term 2^-24 would be lost.
 TEST_F(SpirvNestTest, ShortSumsRoundOnceAStep) {
   const loops::LoopNest nest = ParseOrDie(R"(
 loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
@@ -88,10 +90,11 @@ loops @product(%a: input f32[4], %b: input f32[4], %y: output f32[4]) {
   EXPECT_EQ(result, 0x1p-11f + 0x1p-24f);
 }
 
-// --- Nests that are declined. ---
+// --- The device's limit of loop iterations per invocation. ---
 
-// If extents are open, the number of iterations depends on the call, which is
-// checked when the call is recorded.
+// If extents are open parameters, a call may exceed the device's limit of
+// iterations. The code then carries the limit, which is checked when a call is
+// recorded.
 TEST(SpirvDeclineTest, IterationsOfOpenExtents) {
   const auto limit = [](const char* body) {
     const auto code = Emit(

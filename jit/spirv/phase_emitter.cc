@@ -27,23 +27,24 @@ using loops::Statement;
 
 namespace {
 
-// Largest number of instructions of a phase; drivers take about a second for
-// these.
+// Largest number of instructions of a phase. Drivers take about a second to
+// compile so many.
 constexpr int64_t kLargestPhase = 60000;
 
-// The lanes and the invocation around a statement.
+// The vector loop and the invocation loop around the current statement.
 struct Surroundings {
-  // The lanes of a vector loop, whose body is unrolled.
+  // The lanes of a vector loop. Their code is emitted one after the other.
   struct Lanes {
     NodeId variable = 0;
     int64_t count = 0;
-    std::vector<Value> masks;  // condition of each lane; empty: all are active
+    // Condition under which each lane is active; empty: all lanes are.
+    std::vector<Value> masks;
   };
   std::optional<Lanes> lanes;
-  Value invocation;  // number of the invocation in the workgroup
+  Value invocation;  // number of the invocation in its workgroup
 };
 
-// Collects the buffers that the statements store to.
+// Sets `stored` to true for the buffers that the block stores to.
 void CollectStores(const Block& block, std::vector<bool>& stored) {
   for (const Statement& statement : block) {
     for (const loops::Store& store : statement.stores)
@@ -83,27 +84,29 @@ class PhaseEmitter {
   void EmitSerial(const Statement& statement);
   void EmitUnrolled(const Statement& statement, int64_t extent);
   void EmitVector(const Statement& statement, int64_t extent);
-  // Emits the device's dot instructions in all lanes; returns false if some
-  // lanes are masked.
+  // Emits a dot loop by the device's dot product instructions, one per lane.
+  // Returns false and emits nothing if that is impossible, for example if some
+  // lanes are masked off.
   bool EmitDot(const Statement& statement);
   void EmitInvocations(const Statement& statement, int64_t extent);
-  // Runs each value in a subgroup; subgroups beyond the last value skip the
-  // body.
+  // Emits a subgroup loop: subgroup s runs value s. Subgroups beyond the last
+  // value skip the body.
   void EmitSubgroups(const Statement& statement, int64_t extent);
   // Returns the number of the invocation's subgroup.
   Value SubgroupNumber();
-  // Emits stores of what subgroups combine; one invocation of each stores it.
+  // Emits stores that combine the values of a subgroup; one invocation of the
+  // subgroup stores the result.
   void EmitCombining(const std::vector<loops::Store>& stores);
   void EmitFirst(const Statement& first);
   void EmitIf(const Statement& statement);
   void EmitLanesIf(const Statement& statement, std::vector<Value> conditions);
   void EmitBranch(Value condition, const Block& block);
-  // Emits the check. Emits the rest of the block so that it runs only if the
-  // check holds.
+  // Emits a check and the rest of the block, which runs only if the check
+  // holds.
   void EmitCheck(const Block& block, size_t number);
   void EmitStore(const Statement& statement);
-  // Calls visit() once for each lane of the surrounding vector loop, or once if
-  // there is no such loop.
+  // Calls visit() once for each lane of the surrounding vector loop, with the
+  // lane's variable and mask set, or once if there is no such loop.
   template <typename Visit>
   void ForEachLane(Visit&& visit);
   std::optional<Value> MaskOf(size_t lane) const;
@@ -127,7 +130,7 @@ class PhaseEmitter {
   StoreEmitter stores_;
   const int64_t subgroup_size_;
   bool has_subgroups_ = false;
-  NodeId subgroup_ = 0;  // variable of the surrounding subgroup loop
+  NodeId subgroup_ = 0;  // the variable of the surrounding subgroup loop
 };
 
 StatusOr<gpu::PhaseCode> PhaseEmitter::Run(std::string name,
@@ -180,7 +183,7 @@ void PhaseEmitter::EmitTask() {
     task = c_.Add(task, expressions_.PushedWord(static_cast<uint32_t>(
                             2 * nest_.parameters.size())));
   }
-  // The number of tasks is at most gpu::kMaxExtent.
+  // The number of tasks fits 32 bits, since it is at most gpu::kMaxExtent.
   const Value tasks =
       expressions_.EmitIndex(loops::ExtentOf(nest_.pool, phase_.task));
   c_.If(c_.Less(task, tasks, true), [&] {
@@ -231,7 +234,8 @@ void PhaseEmitter::EmitStatement(const Statement& statement) {
       return EmitStore(statement);
     case Statement::Kind::kFirst:
       return EmitFirst(statement);
-    case Statement::Kind::kCheck:  // EmitBlock handles checks and barriers
+    // EmitBlock handles checks and barriers, so there is nothing to emit here.
+    case Statement::Kind::kCheck:
     case Statement::Kind::kBarrier:
     case Statement::Kind::kPrefetch:
     case Statement::Kind::kAwait:
@@ -444,7 +448,8 @@ void PhaseEmitter::EmitIf(const Statement& statement) {
   EmitLanesIf(statement, std::move(conditions));
 }
 
-// Emits a body in a branch that is skipped if no lane is active.
+// Emits an `if` whose condition differs between lanes: the body is in a branch
+// that is skipped if no lane is active, and its lanes are masked.
 void PhaseEmitter::EmitLanesIf(const Statement& statement,
                                std::vector<Value> conditions) {
   Value any = c_.Bool(false);
@@ -462,9 +467,9 @@ void PhaseEmitter::EmitLanesIf(const Statement& statement,
 
 void PhaseEmitter::EmitCheck(const Block& block, size_t number) {
   const Statement& check = block[number];
-  // `inside` becomes true if the indices of all active lanes are inside the
-  // extent. `index` and `extent` become those of the last active lane that is
-  // not.
+  // `inside`: a bool that is true if the indices of all active lanes are in
+  // bounds. `index` and `extent`: values of the last active lane that is not in
+  // bounds, for the error.
   Value inside = c_.Bool(true);
   Value index = c_.Int(0), extent = c_.Int(0);
   bool is_first = true;

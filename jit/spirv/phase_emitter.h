@@ -12,9 +12,10 @@
 
 namespace ember::jit::spirv {
 
-// Emits a phase of a device nest (jit/gpu/device_passes.h), to whose pool nodes
-// are added. words: the variable of the push constants. Errors: reasons to
-// decline, and instructions that should have been expanded.
+// Emits a phase of a device nest (jit/gpu/device_passes.h). Nodes are added to
+// the nest's pool. `words`: id of the variable with the push constants. Errors:
+// reasons to decline the nest, and kInternal for instructions that should have
+// been expanded.
 StatusOr<gpu::PhaseCode> EmitPhase(loops::LoopNest& nest,
                                    const loops::Phase& phase,
                                    std::string entry_point,

@@ -40,7 +40,7 @@ void StoreEmitter::StoreAll(std::span<const Pending> all, size_t stride) {
     for (size_t i = store; i < all.size(); i += stride) {
       const Pending& pending = all[i];
       if (pending.in_vector) {
-        // Lane 0 of a vector stores it with its other lanes.
+        // The lanes of a vector are stored together, when lane 0 is reached.
         if (pending.in_vector->lane == 0) StoreVector(all, i, stride);
         continue;
       }

@@ -1,11 +1,11 @@
 // Emits stores and updates of a phase as SPIR-V, at the code builder's current
-// place.
+// position.
 //
 //   StoreEmitter::Pending pending = stores.Prepare(store);  // reads operands
 //   stores.StoreAll({&pending, 1}, 1);                       // reads and stores
 //
-// A statement's stores in all lanes of a vector loop are prepared before any of
-// them is emitted. Not thread-safe.
+// In a vector loop, the operands of a statement's stores are computed for all
+// lanes before the first store is emitted. Not thread-safe.
 #ifndef EMBER_JIT_SPIRV_STORE_EMITTER_H_
 #define EMBER_JIT_SPIRV_STORE_EMITTER_H_
 
@@ -25,8 +25,8 @@ namespace ember::jit::spirv {
 
 class StoreEmitter {
  public:
-  // Emits stores of one phase. phase: its multiply_adds counts fused
-  // operations.
+  // Makes an emitter for the stores of one phase. phase: its multiply_adds
+  // counts fused multiply-adds.
   StoreEmitter(const loops::LoopNest& nest, CodeBuilder& code, Memory& memory,
                Arithmetic& arithmetic, ExpressionEmitter& expressions,
                gpu::PhaseCode& phase)
@@ -37,29 +37,31 @@ class StoreEmitter {
         expressions_(expressions),
         phase_(phase) {}
 
-  // A store whose operands are computed: value, or factor * value.
+  // A store whose operands have been emitted. The value is `value`, or factor *
+  // value if it is added by a fused multiply-add.
   struct Pending {
     const loops::Store* store = nullptr;
-    Value element;  // number of the element; unused if in_vector is set
+    Value element;  // number of the stored element; unused if in_vector is set
     std::optional<Memory::VectorElement> in_vector;
     Value value;
     std::optional<Value> factor;
     std::optional<Value> mask;
   };
 
-  // Computes the operands of a store, under the mask and in the vector lane
-  // that the expression emitter is set to at this moment.
+  // Emits the operands of a store, for the lane and under the mask that the
+  // expression emitter has at this moment.
   Pending Prepare(const loops::Store& store);
-  // Emits prepared stores. `all` holds `stride` stores for each lane, one lane
-  // after the other. A store happens only where its mask is set.
+  // Emits prepared stores. `all` has the `stride` stores of a statement for
+  // lane 0, then those for lane 1 and so on. A store is performed only if its
+  // mask is true.
   void StoreAll(std::span<const Pending> all, size_t stride);
-  // Emits one prepared store, which every invocation that executes this place
-  // carries out.
+  // Emits one prepared store. Every invocation that executes the code performs
+  // it.
   void Write(const Pending& pending);
 
  private:
-  // Stores a vector whose elements are the stores number `begin`, `begin` +
-  // `stride` and so on.
+  // Emits the store of a vector. Its elements are the values of stores number
+  // `begin`, `begin` + `stride` and so on.
   void StoreVector(std::span<const Pending> all, size_t begin, size_t stride);
   bool IsFused(const loops::Store& store) const;
 

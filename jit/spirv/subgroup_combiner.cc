@@ -16,9 +16,10 @@ Value SubgroupCombiner::IsElected() {
                    {Subgroup()});
 }
 
-// Converts a key back to a float. Keys are integers in the order of the floats:
-// all bits but the sign of negative floats are flipped. -0 is less than +0,
-// which is as good as treating them as equal.
+// Converts a key back to a float. A key is an integer with the same order as
+// the floats: the bits of the float, of which all but the sign are flipped if
+// it is negative. In this order -0 is less than +0, which is allowed, since the
+// two count as equal.
 Value SubgroupCombiner::FromKey(Value key) {
   const Value sign =
       c_.Binary(spv::Op::OpShiftRightArithmetic, Scalar::kI32, key, c_.Int(31));

@@ -1,5 +1,5 @@
-// Combines a value of each invocation of a subgroup into one
-// (loops::Combining).
+// Emits code that combines the values of a subgroup's invocations, for example
+// into their sum (loops::Combining).
 //
 //   SubgroupCombiner combiner(code, arithmetic);
 //   const Value sum = combiner.Combine(DType::kF32, Update::kAdd, value);
@@ -21,15 +21,17 @@ class SubgroupCombiner {
   SubgroupCombiner(CodeBuilder& code, Arithmetic& arithmetic)
       : c_(code), arithmetic_(arithmetic) {}
 
-  // Returns the values of the subgroup's invocations that execute the code,
-  // combined by the update.
+  // Returns the combination, by the update, of the values of the subgroup's
+  // invocations that execute the code.
   Value Combine(DType type, tensor::Update update, Value value);
-  // Returns a bool that is true in one of these invocations.
+  // Returns a bool that is true in exactly one of the subgroup's invocations
+  // that execute the code.
   Value IsElected();
 
  private:
-  // KeyOf converts floats to integers of the same order, with all NaNs beyond
-  // the values that `update` keeps; FromKey converts back.
+  // KeyOf converts floats to integers with the same order, where a NaN is
+  // beyond all numbers in the direction that `update` keeps; FromKey converts
+  // back.
   Value KeyOf(tensor::Update update, Value value);
   Value FromKey(Value key);
   Id Subgroup();

@@ -38,7 +38,8 @@ constexpr Flag kFlags[] = {
     {"rte64", [](Target& t) -> bool& { return t.float64.rte; }},
 };
 
-// Features whose name is followed by a number, and where that number goes.
+// Features that consist of a name and a number, and the fields that receive the
+// numbers.
 constexpr struct {
   std::string_view name;
   int64_t& (*of)(Target&);
@@ -65,7 +66,8 @@ void Read(std::string_view feature, Target& target) {
   constexpr std::string_view kMatrix = "matrix";
   if (feature.substr(0, kMatrix.size()) != kMatrix) return;
   const auto type = loops::ParseMatrixType(feature.substr(kMatrix.size()));
-  // SPIR-V 1.6 has no type for other narrow floats than f16.
+  // SPIR-V 1.6 has only one narrow float type, f16, so matrix products of other
+  // narrow floats are ignored.
   const auto is_there = [](DType factor) {
     return !IsNarrowFloat(factor) || factor == DType::kF16;
   };

@@ -1,5 +1,5 @@
-// Lists the operations that SPIR-V has on a device, for legalisation
-// (jit/legalise).
+// Returns the operations that SPIR-V code has on a device, so that legalisation
+// (jit/legalise) replaces all others.
 #ifndef EMBER_JIT_SPIRV_TARGET_OPERATIONS_H_
 #define EMBER_JIT_SPIRV_TARGET_OPERATIONS_H_
 
@@ -9,12 +9,13 @@
 namespace ember::jit::spirv {
 
 inline legalise::TargetOperations OperationsOf(const Target& target) {
-  // Conversions to f16 must round to nearest even, also to infinities.
+  // Casts to f16 must round to nearest even, and numbers that are too large
+  // must become infinities.
   const bool rounds_halves = target.float16.rte && target.float16.nan;
   return {
       .half_conversions = rounds_halves,
       .half_sums = target.f16 && rounds_halves,
-      // Registers hold f16 and bf16 as f32 (jit/spirv/conversions.h).
+      // Registers hold values of f16 and bf16 as f32 (jit/spirv/conversions.h).
       .wide_halves = true,
       .narrow_integers = false,
       .bool_casts = false,
@@ -24,8 +25,8 @@ inline legalise::TargetOperations OperationsOf(const Target& target) {
       .saturating_casts = false,
       .number_extremes = false,
       .rounding_f32 = true,
-      // Mesa's lavapipe 22.3 does not round f64 to whole numbers, though it has
-      // the instruction.
+      // Rounding instructions of f64 are not used, because Mesa's lavapipe 22.3
+      // accepts the instruction but does not round.
       .rounding_f64 = false,
       .cheap_doubles = false,
       .matrix_loops = true,

@@ -16,8 +16,8 @@ namespace {
 constexpr spv_target_env kEnvironment = SPV_ENV_VULKAN_1_2;
 constexpr size_t kHeaderWords = 5;
 
-// An instruction that SPIRV-Tools may be too old to know, and its name as text.
-// The instruction has a result and its type, a result alone, or no result.
+// An instruction that the linked SPIRV-Tools may be too old to know. has_type
+// and has_result say if its operands begin with a type and a result.
 struct NewInstruction {
   spv::Op op;
   const char* name;
@@ -31,8 +31,8 @@ constexpr NewInstruction kNewInstructions[] = {
     {kOpMatrixMulAdd, "OpCooperativeMatrixMulAddKHR", true, true},
 };
 
-// Calls visit(op, operands) for each instruction, up to the first that is cut
-// off.
+// Calls visit(op, operands) for each instruction of the module, up to an
+// instruction that is cut off by the module's end.
 template <typename Visit>
 void ForEachInstruction(std::span<const uint32_t> words, Visit&& visit) {
   for (size_t at = kHeaderWords; at < words.size();) {
@@ -58,9 +58,9 @@ bool HasMatrices(std::span<const uint32_t> words) {
   return has_them;
 }
 
-// Returns the instruction as text; empty if every version of SPIRV-Tools knows
-// it. All operands are ids, except the last one of loads, stores and products
-// beyond the fixed ones, which is a mask.
+// Returns the instruction as text if old versions of SPIRV-Tools may not know
+// it; otherwise empty. All operands are ids, except for the optional last one
+// of loads, stores and products, which is a mask.
 std::string TextOf(spv::Op op, std::span<const uint32_t> operands) {
   if (IsMatrixCapability(op, operands))
     return "OpCapability CooperativeMatrixKHR";
@@ -84,8 +84,8 @@ std::string TextOf(spv::Op op, std::span<const uint32_t> operands) {
 
 constexpr std::string_view kMark = "OpModuleProcessed";
 
-// Replaces each newer instruction by an old one that contains the text of the
-// newer one.
+// Replaces each instruction that SPIRV-Tools may not know by an
+// OpModuleProcessed whose string is the instruction's text.
 std::vector<uint32_t> WithTexts(std::span<const uint32_t> words) {
   std::vector<uint32_t> result(words.begin(), words.begin() + kHeaderWords);
   ForEachInstruction(
@@ -105,8 +105,8 @@ std::vector<uint32_t> WithTexts(std::span<const uint32_t> words) {
   return result;
 }
 
-// Replaces the instructions that WithTexts made, in the disassembly, by the
-// texts that they contain.
+// Undoes WithTexts in a disassembly: replaces each OpModuleProcessed by the
+// text that it contains.
 std::string WithoutMarks(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -127,8 +127,8 @@ std::string WithoutMarks(std::string_view text) {
   return result;
 }
 
-// Returns the text of the module; empty if it cannot be disassembled. The
-// messages are then in log.
+// Returns the disassembly of the module; if that fails, returns "" and appends
+// the messages to `log`.
 std::string Disassemble(std::span<const uint32_t> words, uint32_t options,
                         std::string& log) {
   spvtools::SpirvTools tools(kEnvironment);
@@ -149,7 +149,7 @@ std::string Disassemble(std::span<const uint32_t> words, uint32_t options,
 Status ValidateModule(std::span<const uint32_t> words) {
   spvtools::SpirvTools tools(kEnvironment);
   std::string log;
-  // The first message says what is wrong, so later ones are dropped.
+  // Only the first message is kept, which says what is wrong.
   tools.SetMessageConsumer([&](spv_message_level_t, const char*,
                                const spv_position_t&, const char* message) {
     if (log.empty()) log = message;

@@ -3,9 +3,9 @@
 //
 //   EMBER_RETURN_IF_ERROR(ValidateModule(code.words));
 //
-// Debian 12's library (2023.1) is older than cooperative matrices. The library
-// cannot validate modules that have cooperative matrices, and the functions
-// here make the text of the instructions for these. Thread-safe.
+// Debian 12's library (2023.1) is older than cooperative matrices. It cannot
+// validate modules that have cooperative matrices, and DisassembleModule itself
+// makes the text of their instructions. Thread-safe.
 #ifndef EMBER_JIT_SPIRV_TOOLS_H_
 #define EMBER_JIT_SPIRV_TOOLS_H_
 
@@ -17,9 +17,10 @@
 
 namespace ember::jit::spirv {
 
-// Runs spirv-val for Vulkan 1.2. Returns kInternal with its message, since an
-// invalid module is a bug of the emitter. Returns kUnimplemented if the module
-// has cooperative matrices, which this SPIRV-Tools does not know.
+// Validates the module for Vulkan 1.2. Returns kInternal with the validator's
+// message, since an invalid module is a bug of the emitter. Returns
+// kUnimplemented if the module has cooperative matrices, which this SPIRV-Tools
+// does not know.
 Status ValidateModule(std::span<const uint32_t> words);
 
 // Returns the module as text, with names. If the module cannot be read, returns

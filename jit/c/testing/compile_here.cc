@@ -19,9 +19,9 @@ namespace ember::jit::c {
 namespace {
 
 constexpr char kDefaultCommand[] = "cc -O1";
-// Options that turn off some warnings: registers of a nest may start with any
-// value, stored values may never be read, and conditions may always hold. GCC
-// ignores warning options that it does not know.
+// Compiler options. They turn off warnings that valid printed code causes:
+// registers may be uninitialised, stored values unused, and conditions always
+// true. GCC ignores warning options that it does not know.
 constexpr char kOptions[] =
     " -std=c11 -Wall -Wextra -Werror -Wno-unused -Wno-maybe-uninitialized "
     "-Wno-uninitialized -Wno-type-limits -Wno-tautological-compare "
@@ -50,13 +50,14 @@ class LoadedNest final : public CompiledNest {
   void* const library_;
 };
 
-// Runs the command in a shell and writes its output to the file `log`. Returns
-// true if it succeeds.
+// Runs the command in a shell, and writes its output to the file `log`. Returns
+// true if the command succeeds.
 bool Runs(const std::string& command, const std::string& log) {
   return std::system(Concat({command, " >'", log, "' 2>&1"}).c_str()) == 0;
 }
 
-// Returns a path that no other test of the machine writes to.
+// Returns a path, without an ending, at which no other test of the machine
+// writes files.
 std::string NewPath() {
   static std::atomic<int> number = 0;
   return Concat({testing::TempDir(), "/ember_c_", getpid(), "_", number++});

@@ -19,14 +19,16 @@
 
 namespace ember::jit::c {
 
-// Returns the command that calls the C compiler.
+// Returns the command that compiles C: EMBER_TEST_CC, or the default compiler
+// with options.
 std::string TestCompilerCommand();
-// Returns an empty string, or a message that there is no compiler.
+// Returns a message if the machine has no C compiler; otherwise an empty
+// string.
 std::string MissingCompiler();
 
-// Compiles the nest and loads the functions, which live as long as the result.
-// `assembly` of the result is the file of C. Errors are those of EmitSource;
-// kInternal with the compiler's message if it refuses the C.
+// Compiles the nest and loads its functions into this process; they exist as
+// long as the result. The result's `assembly` is the C file. Errors: those of
+// EmitSource; kInternal with the compiler's message if it refuses the file.
 StatusOr<std::unique_ptr<CompiledNest>> CompileHere(
     const loops::LoopNest& nest);
 

@@ -21,7 +21,8 @@ llvm::Constant* Integer(const Value* like, int64_t value) {
   return llvm::ConstantInt::getSigned(like->getType(), value);
 }
 
-// Returns log2 of a constant power of two that is the same in all lanes.
+// Returns log2 of the value if it is a constant power of two, or a vector that
+// has this constant in all lanes; otherwise nullopt.
 std::optional<unsigned> ConstantLog2(Value* value) {
   const llvm::APInt* number = nullptr;
   if (!llvm::PatternMatch::match(value, llvm::PatternMatch::m_APInt(number)))
@@ -97,8 +98,8 @@ Value* Arithmetic::Sqrt(const Operation& op) {
   return Function(op, llvm::Intrinsic::sqrt);
 }
 
-// Legalisation has replaced the instructions that jit/math expands, so emitting
-// one is an error.
+// Transcendental functions that jit/math expands: legalisation has replaced
+// them, so emitting one is an error.
 #define EMBER_EXPANDED(name) \
   Value* Arithmetic::name(const Operation& op) { return Transcendental(op); }
 EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
@@ -139,7 +140,8 @@ Value* Arithmetic::Multiply(const Operation& op) {
 Value* Arithmetic::Divided(const Operation& op, bool is_unsigned,
                            Instruction::BinaryOps operation) {
   if (!op.is_raw) return Replaced(op);
-  // The range excludes -2^31, whose quotient by -1 needs more than 32 bits.
+  // Operands in this range are divided in 32 bits. It excludes -2^31, whose
+  // quotient by -1 needs 33 bits.
   const tensor::Interval range = is_unsigned
                                      ? tensor::Interval{0, UINT32_MAX}
                                      : tensor::Interval{-INT32_MAX, INT32_MAX};
@@ -163,7 +165,8 @@ Value* Arithmetic::Remainder(const Operation& op) {
   return Divided(op, false, Instruction::SRem);
 }
 
-// Unless the division is raw, the divisor must be a constant power of two.
+// FloorDivide and Modulo: legalisation leaves raw divisions, and divisions by a
+// constant power of two, which become a shift or a mask.
 Value* Arithmetic::FloorDivide(const Operation& op) {
   const auto shift = ConstantLog2(op.b);
   if (shift && !op.is_raw) return b_.CreateAShr(op.a, *shift);

@@ -1,9 +1,9 @@
 // Emits each arithmetic row of the instruction table as an LLVM IR instruction,
 // as far as legalisation (jit/legalise) leaves it according to
-// jit/llvm/emit/target_operations.h. Rows that legalisation replaces are errors
-// here. Only the raw divisions can trap or be undefined, and their divisors are
-// guarded. So code may compute any value earlier than the program would, or
-// where it would not.
+// jit/llvm/emit/target_operations.h. A row that legalisation replaces is an
+// error here. Only raw divisions can trap or be undefined, and legalisation has
+// made their divisors valid. So emitted code may compute any value earlier than
+// the nest does, or where the nest computes nothing.
 #ifndef EMBER_JIT_LLVM_EMIT_ARITHMETIC_H_
 #define EMBER_JIT_LLVM_EMIT_ARITHMETIC_H_
 
@@ -16,9 +16,9 @@ namespace ember::jit::llvm_ir {
 
 class Arithmetic {
  public:
-  // One instruction and its operands, which are in registers: all scalars or
-  // all vectors. `type` is the type of the operands. The ranges are known
-  // bounds of operands of type i64.
+  // One instruction and its operands: LLVM values in register types, all
+  // scalars or all vectors. `type` is the type of the operands. range_a and
+  // range_b bound operands of type i64.
   struct Operation {
     tensor::Opcode opcode = tensor::Opcode::kAdd;
     bool is_raw = false;  // true for a raw instruction (jit/loops/raw.h)
@@ -41,7 +41,8 @@ class Arithmetic {
   Conversions& conversions() { return convert_; }
 
  private:
-  // Each row of the instruction table has a function of its name.
+  // Each row of the instruction table has a member function with the row's
+  // name, which emits it.
 #define EMBER_ROW(name, ...) llvm::Value* name(const Operation& op);
   EMBER_FOR_EACH_UNARY_INSTRUCTION(EMBER_ROW)
   EMBER_FOR_EACH_CLASSIFY_INSTRUCTION(EMBER_ROW)
@@ -50,12 +51,13 @@ class Arithmetic {
 #undef EMBER_ROW
 
   llvm::Value* Replaced(const Operation& op);
-  // Transcendental emits exp of f32 if the machine has it; legalisation has
-  // replaced all other transcendental functions (jit/math). FloatRemainder
-  // always declines (DeclineReason::kFloatRemainder).
+  // Transcendental emits exp of f32 if the machine has an instruction for it;
+  // for all other functions it is an error, as legalisation has replaced them
+  // (jit/math). FloatRemainder always declines the nest
+  // (DeclineReason::kFloatRemainder).
   llvm::Value* Transcendental(const Operation& op);
   llvm::Value* FloatRemainder(const Operation& op);
-  // Emits a unary function of floats that LLVM has as an intrinsic.
+  // Emits a unary function of floats as a call of an LLVM intrinsic.
   llvm::Value* Function(const Operation& op, unsigned intrinsic);
   // Divides a by b. If the machine has no 64-bit integers, divides in 32 bits
   // where that gives the same result.

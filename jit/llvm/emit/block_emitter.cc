@@ -22,9 +22,9 @@ using loops::Statement;
 
 namespace {
 
-// Largest number of nodes and statements of one phase after unrolling, which
-// make about as many instructions. LLVM takes about a second for these. A large
-// register tile has a tenth of them.
+// Largest number of nodes and statements that one phase may have after
+// unrolling. Each becomes about one instruction, and LLVM takes about a second
+// for so many. A large register tile has a tenth of them.
 constexpr int64_t kLargestPhase = 20000;
 
 }  // namespace
@@ -72,7 +72,8 @@ void BlockEmitter::EmitStatement(const Statement& statement) {
       return EmitIf(statement);
     case Statement::Kind::kStore:
       return EmitStore(statement);
-    case Statement::Kind::kCheck:  // EmitBlock handles checks and barriers
+    // EmitBlock handles checks and barriers, so there is nothing to emit here.
+    case Statement::Kind::kCheck:
     case Statement::Kind::kBarrier:
       return;
     case Statement::Kind::kSlot:
@@ -125,10 +126,11 @@ void BlockEmitter::EmitUnrolled(const Statement& statement, int64_t extent) {
   }
 }
 
-// Emits a vector loop. Its vectors have a power of two of lanes: for other
-// numbers LLVM 19 makes gathers and masked loads that trap or read masked
-// lanes. Lanes beyond the extent are masked. In masked lanes the variable has
-// its last value, since ranges of expressions only hold for values that exist.
+// Emits a vector loop. The number of lanes is the extent rounded up to a power
+// of two: for other numbers LLVM 19 makes gathers and masked loads that trap or
+// read masked lanes. Lanes beyond the extent are masked off. The loop variable
+// has its last value in them, since ranges of expressions only hold for values
+// that the loop has.
 void BlockEmitter::EmitVector(const Statement& statement, int64_t extent) {
   if (extent == 1) return EmitUnrolled(statement, extent);
   const auto lanes =
@@ -178,16 +180,18 @@ void BlockEmitter::EmitIf(const Statement& statement) {
   EmitBranch(condition, [&] { EmitBlock(statement.body); });
 }
 
-// Skips the body if no lane is active. Operations that all lanes share (one
-// element, the check of one index) then need no mask. Some lane is active most
-// of the time, so values of the body may be kept outside it, unlike those of a
-// branch.
+// Emits an `if` whose condition differs from lane to lane: the body runs with a
+// mask, and is skipped if no lane is active. So some lane is active in the
+// body, and operations that all lanes share (an access of one element, the
+// check of one index) need no mask. Unlike EmitBranch, this opens no scope, so
+// values of the body may be computed before it: some lane is active most of the
+// time.
 void BlockEmitter::EmitLanesIf(const Statement& statement, Value* condition) {
   Value* const outer = expressions_.mask();
   Value* mask = outer ? b_.CreateAnd(outer, condition) : condition;
-  // A branch costs more than the statements that it skips if the machine has
-  // mask registers. The branch would also delay the computation of stored
-  // values, whose operands would wait in registers.
+  // On machines with mask registers a branch costs more than the masked
+  // statements that it skips. The branch would also delay the computation of
+  // stored values, so that their operands would occupy registers longer.
   if (target_.has_masks && IsOfLanes(statement.body)) {
     expressions_.SetMask(mask);
     EmitBlock(statement.body);
@@ -265,8 +269,8 @@ Value* BlockEmitter::FirstLane(Value* value, Value* which) {
   if (!IsVector(value)) return value;
   const auto lanes = static_cast<unsigned>(expressions_.scopes().lanes());
   Value* bits = b_.CreateBitCast(which, b_.getIntNTy(lanes));
-  // If no lane failed, the number of the lane is clamped to the last one. The
-  // result is not used then.
+  // If no lane failed, cttz returns the number of lanes. It is clamped to the
+  // last lane, so that the extraction is defined; its result is not used then.
   Value* lane =
       b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getFalse());
   Value* last = llvm::ConstantInt::get(lane->getType(), lanes - 1);

@@ -1,6 +1,6 @@
-// Emits blocks of statements as LLVM IR: the part of a phase that all kinds of
-// machines share. The class for a kind of machine defines how loops over
-// invocations run, and what a failed check does.
+// Emits blocks of statements as LLVM IR. CPUs and GPUs share this base class. A
+// derived class for each defines how loops over invocations run, and what a
+// failed check does.
 //
 //   class PhaseEmitter : public BlockEmitter { … };
 //
@@ -22,51 +22,53 @@ namespace ember::jit::llvm_ir {
 
 class BlockEmitter {
  public:
-  // Emits code of one phase. All operands must outlive the emitter.
+  // Makes an emitter for the code of one phase. All operands must outlive the
+  // emitter.
   BlockEmitter(const loops::LoopNest& nest, bool is_prologue,
                KernelArguments& arguments, TargetTraits target,
                llvm::Function& function);
   virtual ~BlockEmitter() = default;
 
  protected:
-  // True if the emitted code is not to contain the statement.
+  // True if the emitter must skip the statement.
   virtual bool IsLeftOut(const loops::Statement&) const { return false; }
-  // Called after the code of each statement but a barrier.
+  // Called after the code of each statement, except barriers.
   virtual void AfterStatement(const loops::Statement&) {}
-  // These functions are called around the code of a body that may run several
-  // times, or not at all.
+  // EnterBody and LeaveBody are called before and after the code of a body that
+  // may run several times or not at all.
   virtual void EnterBody() {}
   virtual void LeaveBody() {}
   // Emits a loop over invocations (kInvocation, kSubgroup), or over matrices.
   virtual void EmitInvocations(const loops::Statement& statement) = 0;
-  // Emits check number `number` of the block. Returns true if it also emitted
-  // the statements after the check.
+  // Emits the check that is statement number `number` of the block. Returns
+  // true if it also emitted the statements after the check.
   virtual bool EmitCheck(const loops::Block& block, size_t number) = 0;
 
-  // Emits a dot loop with the machine's instructions for it. Returns false if
-  // there are none, and the loop must be unrolled.
+  // Emits a dot loop by the machine's dot product instructions. Returns false
+  // and emits nothing if there are none; the caller then unrolls the loop.
   virtual bool EmitDot(const loops::Statement& loop) {
     return dot_products_.Emit(loop);
   }
 
-  // Emits an await. The default is nothing, as asynchronous stores are done at
-  // once.
+  // Emits an await. The default emits nothing, because stores marked as
+  // asynchronous are performed at once.
   virtual void EmitAwait(const loops::Statement&) {}
 
-  // Emits a barrier. The default is nothing, as one thread runs all invocations
-  // of a loop before it runs the next statement.
+  // Emits a barrier. The default emits nothing, because one thread runs all
+  // invocations of a loop before it runs the next statement.
   virtual void EmitBarrier(const loops::Statement&) {}
 
-  // Emits a step of a slot of a ring. The default is nothing, for the same
-  // reason.
+  // Emits a step of a ring's slot. The default emits nothing, because one
+  // thread runs producer and readers one after the other.
   virtual void EmitSlot(const loops::Statement&) {}
 
-  // Emits a body that only the first invocation runs. The default is the body.
+  // Emits the body of a `first` statement, which only the first invocation
+  // runs. The default emits the body without a condition, for a single thread.
   virtual void EmitFirst(const loops::Statement& first) {
     EmitBlock(first.body);
   }
 
-  // Emits a store. By default all threads that run the code perform it.
+  // Emits a store. By default every thread that runs the code performs it.
   virtual void EmitStore(const loops::Statement& statement) {
     stores_.Emit(statement.stores);
   }
@@ -75,18 +77,20 @@ class BlockEmitter {
   void EmitBlock(const loops::Block& block, size_t begin = 0);
   // Emits a serial loop.
   void EmitSerial(const loops::Statement& statement);
-  // Emits a loop over the values of the variable from `begin` to `end` - 1.
+  // Emits a loop in which the variable has the values from `begin` to `end` -
+  // 1.
   void EmitLoop(NodeId variable, llvm::Value* begin, llvm::Value* end,
                 bool may_be_empty, const loops::Block& body);
-  // Runs emit() so that its code is executed only where the condition (i1)
-  // holds.
+  // Emits a branch: the code that emit() emits is executed only if the
+  // condition (i1) holds.
   template <typename Emit>
   void EmitBranch(llvm::Value* condition, Emit&& emit);
 
-  // The result and the operands of a check. In a vector loop the operands are
-  // those of the first lane that fails.
+  // The result of a check, and its operands for the error message. In a vector
+  // loop the operands are those of the first lane that fails.
   struct Checked {
-    llvm::Value* inside = nullptr;  // an i1: true if the check holds
+    // An i1 that is true if the index is in bounds.
+    llvm::Value* inside = nullptr;
     llvm::Value* index = nullptr;
     llvm::Value* extent = nullptr;
   };
@@ -115,13 +119,13 @@ class BlockEmitter {
   void EmitVector(const loops::Statement& statement, int64_t extent);
   void EmitIf(const loops::Statement& statement);
   void EmitLanesIf(const loops::Statement& statement, llvm::Value* condition);
-  // True if everything in the block is done lane by lane and accesses
-  // neighbouring elements, so that the block does nothing if no lane is active.
+  // True if the block only loads and assigns neighbouring elements, one per
+  // lane, so that under a mask without active lanes it does nothing.
   bool IsOfLanes(const loops::Block& block);
   bool IsOfLanes(std::span<const NodeId> indices);
   void EmitPrefetch(const loops::Statement& statement);
-  // Returns a scalar value as it is. For a vector, returns the value in the
-  // first lane that is set in `which`.
+  // Returns a scalar value as it is. For a vector, returns the value of the
+  // first lane that is true in the mask `which`.
   llvm::Value* FirstLane(llvm::Value* value, llvm::Value* which);
 
   DotProducts dot_products_;

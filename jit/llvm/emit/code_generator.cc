@@ -8,8 +8,8 @@
 namespace ember::jit::llvm_ir {
 namespace {
 
-// Creates the function of a phase: int32_t(parameters, buffers, begin, end,
-// failure).
+// Creates the LLVM function of a phase, with the signature int32_t(parameters,
+// buffers, begin, end, failure).
 llvm::Function* CreateFunction(llvm::Module& module, const std::string& name) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);

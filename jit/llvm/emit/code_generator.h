@@ -3,7 +3,8 @@
 //
 //   EMBER_RETURN_IF_ERROR(GenerateCode(nest, traits, module));
 //
-// The functions have no attributes of a target. Thread-compatible.
+// The functions have no target attributes yet; Optimize
+// (jit/llvm/passes/pipeline.h) adds them. Thread-compatible.
 #ifndef EMBER_JIT_LLVM_EMIT_CODE_GENERATOR_H_
 #define EMBER_JIT_LLVM_EMIT_CODE_GENERATOR_H_
 

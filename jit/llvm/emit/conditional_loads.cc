@@ -12,8 +12,8 @@ using llvm::Value;
 
 namespace {
 
-// Number of bytes of the memory that is read in place of elements outside of a
-// buffer: some vectors.
+// Number of bytes of the constant memory that is read instead of an element
+// outside of a buffer. It is as long as several vectors.
 constexpr int64_t kOutsideBytes = 512;
 
 }  // namespace
@@ -46,9 +46,10 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
                     : llvm::dyn_cast<llvm::Constant>(ToMemory(b_, dtype, off));
   llvm::GlobalVariable* const outside =
       FullOf(constant ? constant : llvm::Constant::getNullValue(element));
-  // Elements of one row share a selected address, which is that of the row,
-  // plus the element's constant distance from it. The memory that is read in
-  // place of elements outside must be as long as that distance.
+  // The select chooses the address of the row instead of the element's, so that
+  // all elements of a row share one select; the element's constant distance
+  // from the row is added afterwards. The constant memory must be longer than
+  // that distance.
   const bool has_row =
       address.row != nullptr && address.behind_row > 0 &&
       address.behind_row <= kOutsideBytes / DTypeByteSize(dtype) - lanes;
@@ -62,8 +63,9 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
   llvm::Type* type = element;
   if (is_vector)
     type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
-  // The buffer's alias marks also hold for the memory that is read in place of
-  // elements outside: no store writes to that memory either.
+  // The load may read the constant memory instead of the buffer. The buffer's
+  // alias metadata is right for it, too, because no store writes to that
+  // memory.
   Value* const loaded =
       ToRegister(b_, dtype,
                  Mark(b_.CreateAlignedLoad(type, pointer, AlignmentOf(buffer)),
@@ -76,9 +78,9 @@ Value* MemoryAccess::LoadIf(const Address& address, Value* in_bounds,
       IsVector(inside) ? Splat(b_, off, scopes_.lanes()) : off);
 }
 
-// Loads the element in a branch that is taken if it is in bounds. Threads on
-// different paths wait for each other, but the address is always in a known
-// kind of memory.
+// Loads the element in a branch that is taken only if it is in bounds. Threads
+// on different paths wait for each other, but the address stays in a known
+// address space, which a selected address would not be.
 Value* MemoryAccess::LoadBehindBranch(const Address& address, Value* in_bounds,
                                       Value* off) {
   const auto block = [&](const char* name) {

@@ -5,8 +5,9 @@
 
 namespace ember::jit::llvm_ir {
 
-// Hides a float from LLVM. Where the machine has no arithmetic of f16, LLVM
-// must not narrow arithmetic of f32 to f16: minima would become library calls.
+// Returns the float through an operation that LLVM does not look through. On
+// machines without f16 arithmetic LLVM must not narrow f32 arithmetic to f16,
+// because minima of f16 would become library calls.
 llvm::Value* Conversions::Opaque(llvm::Value* value) {
   if (target_.has_half_arithmetic) return value;
   return b_.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence,
@@ -37,7 +38,7 @@ llvm::Value* Conversions::FloatToFloat(DType from, DType to,
                                        llvm::Value* value) {
   llvm::Type* type = ShapedAs(RegisterType(b_.getContext(), to), value);
   llvm::Type* word = ShapedAs(b_.getInt32Ty(), value);
-  // A bf16 is the upper half of an f32, as an integer.
+  // The bits of a bf16 are the upper half of the bits of the equal f32.
   if (from == DType::kBF16)
     return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(value, word), 16), type);
   if (to == DType::kBF16)

@@ -14,17 +14,17 @@ class Conversions {
   Conversions(Builder& builder, TargetTraits target)
       : b_(builder), target_(target) {}
 
-  // Emits a cast, raw or not. Where a raw cast of a float to an integer has no
-  // defined value, LLVM's cast has none either. bf16 has only raw casts from
-  // f32.
+  // Emits a cast, raw or not. A raw cast of a float that does not fit the
+  // integer has an undefined result, as LLVM's instruction has. From f32 to
+  // bf16 there are only raw casts.
   llvm::Value* Cast(DType from, DType to, llvm::Value* value);
   // Emits a bitcast. Both types have the same width.
   llvm::Value* Bitcast(DType to, llvm::Value* value);
 
  private:
   llvm::Value* FloatToFloat(DType from, DType to, llvm::Value* value);
-  // Returns the float in a form in which LLVM does not see if it comes from an
-  // f16 or becomes one.
+  // Returns the float in a way that hides from LLVM that it comes from an f16
+  // or becomes one, so that LLVM does not narrow the arithmetic on it.
   llvm::Value* Opaque(llvm::Value* value);
 
   Builder& b_;

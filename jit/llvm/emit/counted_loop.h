@@ -16,9 +16,9 @@ namespace ember::jit::llvm_ir {
 
 class CountedLoop {
  public:
-  // Makes the loop, and leaves the builder in its body. The loop variable (a
-  // phi) gets both incoming values here: the builder's folder simplifies phis,
-  // and would replace one that has only the first value by that value.
+  // Makes the loop, and leaves the builder in its body. The loop variable is a
+  // phi that gets both incoming values at once: the builder's folder would
+  // replace a phi with only one incoming value by that value.
   CountedLoop(Builder& builder, llvm::Function& function, llvm::Value* begin,
               llvm::Value* end, const std::string& name)
       : b_(builder), end_(end), header_(NewBlock(function, "loop")) {
@@ -41,7 +41,8 @@ class CountedLoop {
   llvm::Value* value() const { return value_; }
   llvm::BasicBlock* header() const { return header_; }
 
-  // Ends the loop's body; the builder is then in `after`.
+  // Ends the loop's body, and leaves the builder in the block `after`, which
+  // follows the loop.
   void Finish(llvm::BasicBlock* after) {
     b_.CreateBr(latch_);
     b_.SetInsertPoint(latch_);

@@ -19,8 +19,8 @@ llvm::FixedVectorType* VectorOf(llvm::Type* element, int count) {
   return llvm::FixedVectorType::get(element, static_cast<unsigned>(count));
 }
 
-// True if all values that the statements store to the buffer are in the range.
-// found: gets true if there is any such store.
+// True if all values that the block's statements assign to the buffer are in
+// the range. Sets `found` to true if there is such a store.
 bool StoresWithin(const loops::LoopNest& nest, const loops::Block& block,
                   uint32_t buffer, tensor::Interval range, bool& found) {
   for (const Statement& statement : block) {
@@ -84,8 +84,8 @@ bool DotProducts::HasSmallFactor(const loops::DotProduct& dot) const {
   };
   if (!is_signed(small)) std::swap(small, other);
   if (!is_signed(small) || is_signed(other)) return false;
-  // The sum of two products of any signed bytes and such unsigned ones fits 16
-  // bits.
+  // If the unsigned factors are at most 127, the sum of two products by any
+  // signed bytes fits 16 bits.
   if (nest_.pool[other.value].range.Within({0, 2 * loops::kSmallByte - 1}))
     return true;
   if (small.is_unpacked()) return false;
@@ -112,7 +112,8 @@ std::optional<DotProducts::Operands> DotProducts::AddressesOf(
     const loops::DotProduct& dot) {
   loops::DotFactor a = dot.a, b = dot.b;
   if (expressions_.scopes().VariesByLane(a.load)) std::swap(a, b);
-  // All lanes and bytes of a vector are unpacked in the same way.
+  // Unpacking must be the same for all lanes and all bytes of a vector, because
+  // it is done on whole vectors of bytes.
   if (a.is_unpacked() || (b.is_unpacked() && (dot.count != 4 || !IsUniform(b))))
     return std::nullopt;
   const auto address = [&](NodeId load) {
@@ -130,7 +131,8 @@ std::optional<DotProducts::Operands> DotProducts::AddressesOf(
       {}};
   for (const tensor::NodeId load : b.more_loads)
     operands.more_b.push_back(address(load));
-  // The `count` bytes of a lane lie beside those of the next lane.
+  // True if the `count` elements of each lane are followed by those of the next
+  // lane, so that one vector load reads all of them.
   const auto is_dense = [&](const Address& address) {
     const auto* stride =
         llvm::dyn_cast_or_null<llvm::ConstantInt>(address.stride);
@@ -155,7 +157,7 @@ Value* DotProducts::LoadB(const Address& b, llvm::Type* element, int count) {
   return expressions_.memory().LoadAs(b, VectorOf(element, count * lanes));
 }
 
-// --- Sums of 4 products of bytes, one i32 per lane. ---
+// --- Sums of 4 products of bytes. Each lane is an i32 sum. ---
 
 Value* DotProducts::SplatByte(int byte) {
   const uint32_t four = static_cast<uint32_t>(byte) * 0x01010101u;
@@ -175,8 +177,8 @@ Value* DotProducts::ArmDot(ByteDot dot, Value* sum, Value* a, Value* b) {
   b = b_.CreateBitCast(b, bytes);
   if (!is_scalable)
     return b_.CreateIntrinsic(id, {sum->getType(), bytes}, {sum, a, b});
-  // The code is for one length of SVE's vectors, with which a vector holds all
-  // lanes.
+  // SVE's instructions take scalable vectors. The code runs only with one
+  // vector length (sve_bits), at which a scalable vector holds all lanes.
   const auto scalable = [&](Value* value) {
     llvm::Type* const element = value->getType()->getScalarType();
     llvm::Type* const type = llvm::ScalableVectorType::get(
@@ -202,8 +204,9 @@ Value* DotProducts::UnsignedBySigned(Value* sum, Value* a, Value* b) {
   return b_.CreateIntrinsic(id, {}, {sum, a, b});
 }
 
-// Emits sum + a * b where one factor is small, so that pairs of products fit 16
-// bits. Sums of two such pairs are products by one.
+// Emits sum + a * b where one factor is small, so that the sum of two products
+// fits 16 bits. Two instructions do it: vpmaddubsw adds pairs of products, and
+// vpmaddwd by ones adds neighbouring pairs.
 Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
   const int lanes = expressions_.scopes().lanes();
   const llvm::Intrinsic::ID id =
@@ -217,7 +220,8 @@ Value* DotProducts::UnsignedBySmall(Value* sum, Value* a, Value* b) {
   return b_.CreateAdd(sum, PairSums(pairs, ones));
 }
 
-// Loads four bytes for each lane, as an i32, and unpacks them.
+// Returns the four bytes of factor b for each lane as an i32, unpacked if the
+// factor is.
 Value* DotProducts::FourBytes(const Operands& operands) {
   llvm::Type* const words =
       VectorOf(b_.getInt32Ty(), expressions_.scopes().lanes());
@@ -233,11 +237,11 @@ Value* DotProducts::FourBytes(const Operands& operands) {
   return b_.CreateBitCast(expressions_.EmitFrom(leaves, factor.value), words);
 }
 
-// Returns the sum plus four products. If the signs are not those of the
-// machine's product, adding 128 to one factor (or subtracting it) changes its
-// sign. The correction is then subtracted from the sum. The correction depends
-// on one operand only, so LLVM computes it once for all products of that
-// operand.
+// Returns the sum plus four products. If the machine's instruction multiplies
+// factors of other signs, 128 is added to one factor or subtracted from it,
+// which changes its signedness, and a correction is subtracted from the sum.
+// The correction depends on the other factor only, so LLVM computes it once for
+// all products of that factor.
 Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
   const int lanes = expressions_.scopes().lanes();
   Value* a = Splat(
@@ -251,8 +255,9 @@ Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
     return ArmDot(a_signed ? ByteDot::kSigned : ByteDot::kUnsigned, sum, a, b);
   }
   if (target_.is_neon && !target_.has_neon_mixed_products) {
-    // Computes a * b as (u - 128) * s - -128 * s, where u is the unsigned and s
-    // the signed factor.
+    // This machine has no product of unsigned and signed bytes. Computes a * b
+    // as (u - 128) * s - -128 * s, where u is the unsigned and s the signed
+    // factor.
     Value* shifted = b_.CreateXor(a_signed ? b : a, flip);
     Value* other = a_signed ? a : b;
     sum = ArmDot(ByteDot::kSigned, sum, shifted, other);
@@ -264,12 +269,12 @@ Value* DotProducts::FourProducts(const Operands& operands, Value* sum) {
     sum = UnsignedBySigned(sum, b_.CreateXor(a, flip), b);
     return b_.CreateSub(sum, UnsignedBySigned(zero, flip, b));
   }
-  // Computes a * b as a * (b - 128) - a * -128.
+  // Both factors are unsigned: computes a * b as a * (b - 128) - a * -128.
   sum = UnsignedBySigned(sum, a, b_.CreateXor(b, flip));
   return b_.CreateSub(sum, UnsignedBySigned(zero, a, flip));
 }
 
-// --- Sums of 2 products. ---
+// --- Sums of 2 products of 16-bit integers or bf16. ---
 
 Value* DotProducts::TwoProducts(const Operands& operands, Value* sum) {
   const int lanes = expressions_.scopes().lanes();

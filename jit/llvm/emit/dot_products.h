@@ -6,7 +6,8 @@
 //   }
 //
 // One factor is the same in all lanes. The elements of the other one are
-// contiguous, with those of a lane together, so that one load gets them.
+// contiguous in memory: those of lane 0, then those of lane 1 and so on, so
+// that one vector load reads all of them.
 //
 //   products          x86                      aarch64
 //   4, u8 by i8       vpdpbusd (VNNI)          usdot (i8mm), sdot
@@ -19,9 +20,9 @@
 // vector has 4 bytes per lane, and all of them are shifted and masked alike
 // (jit/loops/analysis/dot_factor.h).
 //
-// Small factors are packed constants whose prologue provably stores nothing
-// beyond -64..64, or unpacked numbers of at most 7 bits, so that vpmaddubsw,
-// which saturates, does not do so.
+// vpmaddubsw saturates its sums at 16 bits, so it is only used with a small
+// factor: packed constants whose prologue provably stores only values in
+// -64..64, or unpacked numbers of at most 7 bits.
 //
 // For other machines or nests the caller emits the loop unchanged. Results of
 // integers are the same bit for bit.
@@ -53,37 +54,44 @@ class DotProducts {
   struct Operands {
     DType a_type = DType::kI8, b_type = DType::kI8;
     loops::DotFactor b_factor;
-    Address a, b, store;          // a: the factor that is the same in all lanes
+    // A: address of the factor that is the same in all lanes; b: of the other
+    // factor; store: of the sum.
+    Address a, b, store;
     std::vector<Address> more_b;  // of b_factor.more_loads
   };
 
-  // Returns the addresses that a dot loop accesses. The loop's variable must be
-  // bound to 0.
+  // Returns the addresses of a dot loop's factors and sum. The caller has bound
+  // the loop's variable to 0. Returns nullopt if no instruction fits the
+  // addresses.
   std::optional<Operands> AddressesOf(const loops::DotProduct& dot);
   bool HasInstruction(const loops::DotProduct& dot, int lanes) const;
   bool HasSmallFactor(const loops::DotProduct& dot) const;
-  // True if the factor is unpacked in the same way in all lanes.
+  // True if a packed factor is unpacked by the same operations and operands in
+  // all lanes.
   bool IsUniform(const loops::DotFactor& factor) const;
   llvm::Value* FourBytes(const Operands& operands);
-  // These functions return the sum plus the products, for dot loops of four and
-  // of two products.
+  // FourProducts, TwoProducts and BFloatProducts return `sum` plus the products
+  // of a dot loop: of four pairs of bytes, of two pairs of integers of up to 16
+  // bits, and of two pairs of bf16.
   llvm::Value* FourProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* TwoProducts(const Operands& operands, llvm::Value* sum);
   llvm::Value* BFloatProducts(const Operands& operands, llvm::Value* sum);
-  // These functions load `count` elements of the type for each lane; the
-  // elements of a are the same in all lanes.
+  // LoadA and LoadB load `count` elements of a factor for each lane; the
+  // elements of factor a are the same in all lanes.
   llvm::Value* LoadA(const Operands& operands, llvm::Type* element, int count);
   llvm::Value* LoadB(const Address& b, llvm::Type* element, int count);
-  // Returns an i32 per lane that holds the byte 4 times.
+  // Returns a vector with an i32 per lane, each of which consists of the byte 4
+  // times.
   llvm::Value* SplatByte(int byte);
   llvm::Value* UnsignedBySigned(llvm::Value* sum, llvm::Value* a,
                                 llvm::Value* b);
   llvm::Value* UnsignedBySmall(llvm::Value* sum, llvm::Value* a,
                                llvm::Value* b);
-  // Multiplies vectors of i16 and adds the products of two neighbours each.
+  // Multiplies two vectors of i16 and returns the sums of neighbouring
+  // products: lane i is a[2i] * b[2i] + a[2i + 1] * b[2i + 1].
   llvm::Value* PairSums(llvm::Value* a, llvm::Value* b);
-  // Emits a dot product of NEON, or of SVE if there are more lanes than NEON's
-  // vectors have.
+  // Emits a dot product of bytes by NEON's instruction, or by SVE's if there
+  // are more lanes than a NEON vector has.
   enum class ByteDot : uint8_t { kSigned, kUnsigned, kUnsignedBySigned };
   llvm::Value* ArmDot(ByteDot dot, llvm::Value* sum, llvm::Value* a,
                       llvm::Value* b);

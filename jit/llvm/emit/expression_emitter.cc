@@ -108,8 +108,8 @@ Value* ExpressionEmitter::EmitConstant(const Node& node) {
   const unsigned bits = 8 * static_cast<unsigned>(DTypeByteSize(node.type));
   if (node.type == DType::kBool)
     return b_.getInt1((node.immediate & 0xff) != 0);
-  // The immediate of a signed type may or may not be sign-extended, so only its
-  // low bits are used.
+  // The pool may hold the bits of a negative constant with or without sign
+  // extension, so only the bits of the type are used.
   const llvm::APInt value = llvm::APInt(64, node.immediate).zextOrTrunc(bits);
   if (!type->isFloatingPointTy()) return b_.getInt(value);
   return llvm::ConstantFP::get(type,

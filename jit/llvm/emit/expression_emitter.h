@@ -1,4 +1,4 @@
-// Emits expressions of a nest as LLVM IR, at the builder's current place.
+// Emits expressions of a nest as LLVM IR, at the builder's insertion point.
 //
 // Nodes without loads are computed once, in the outermost scope that has their
 // variables. Nodes with loads are computed once per statement, since memory may
@@ -27,46 +27,50 @@ namespace ember::jit::llvm_ir {
 class ExpressionEmitter {
  public:
   // Makes an emitter for the code of one phase. The operands are those of
-  // MemoryAccess.
+  // MemoryAccess's constructor.
   ExpressionEmitter(const loops::LoopNest& nest, bool is_prologue,
                     KernelArguments& arguments, llvm::Function& function,
                     TargetTraits target, Builder& builder, FirstError& error);
 
-  // Forgets the values of loads, because memory may have changed since.
+  // Begins a statement: forgets the values of loads, because an earlier
+  // statement may have changed memory.
   void BeginStatement() { statement_.clear(); }
-  // Returns the mask of the active lanes, of which there is at least one; null
-  // if all lanes are active.
+  // Returns the mask of the active lanes of the surrounding vector loop; null
+  // if all are active. At least one lane is active.
   llvm::Value* mask() const { return mask_; }
   void SetMask(llvm::Value* mask) { mask_ = mask; }
 
   // Returns the node's value: a scalar, or a vector if the value differs from
   // lane to lane.
   llvm::Value* Emit(NodeId id);
-  // A leaf of an expression, and its value: a vector of any number of lanes.
+  // A node of an expression whose value the caller supplies: a vector with any
+  // number of lanes.
   struct LeafValue {
     NodeId leaf = 0;
     llvm::Value* lanes = nullptr;
   };
-  // Returns the value of `id` if the leaves have these values, all with the
-  // same number of lanes. All other leaves must be the same in all lanes.
+  // Returns the value of `id`, computed from the values that the caller
+  // supplies for some leaves. These have the same number of lanes; all other
+  // leaves must be the same in all lanes.
   llvm::Value* EmitFrom(std::span<const LeafValue> leaves, NodeId id);
-  // Emits an update of an element `a` by a value `b`, both of type `type`. The
-  // values are scalars, or vectors of any number of lanes.
+  // Emits the combination of an element `a` with a value `b` by an update, for
+  // example a + b. Both have the type `type`, and are scalars or vectors of any
+  // number of lanes.
   llvm::Value* EmitUpdate(tensor::Update update, DType type, llvm::Value* a,
                           llvm::Value* b);
   // Returns the lanes (i1, or lanes x i1) in which `index` is in 0..extent-1.
   llvm::Value* EmitInBounds(NodeId index, NodeId extent);
-  // A range of memory that a load or a pad reads, if its lanes are neighbours
-  // there: the address of lane 0, and an i1 that is true if all lanes are in
-  // the buffer. If the i1 is false, no lane is in the buffer, and the pad is
-  // zero. Other values than loads and pads have no run. There is no run either
-  // if only some lanes are active or in the buffer.
+  // The contiguous memory that all lanes of a load or pad read together.
+  // `begin`: address of lane 0; `in_bounds`: an i1 that is true if all lanes
+  // are in the buffer. If it is false, no lane is in the buffer, and the pad's
+  // value is zero in all lanes.
   struct Run {
     llvm::Value* begin = nullptr;
     llvm::Value* in_bounds = nullptr;
   };
   std::optional<Run> RunOf(NodeId value);
-  // Number of nodes that were emitted so far, a measure of the code's size.
+  // Returns the number of nodes that were emitted so far, as a measure of the
+  // code's size.
   int64_t emitted() const { return emitted_; }
 
   Scopes& scopes() { return scopes_; }

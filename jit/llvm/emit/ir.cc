@@ -57,8 +57,8 @@ llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes) {
 
 llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
                        int lanes) {
-  // Lane numbers get a type in which a vector of them fits one register, so
-  // that they are compared by one instruction.
+  // Lane numbers get an integer type so narrow that a vector of them fits one
+  // register, so that one instruction compares them.
   llvm::Type* type = lanes <= 16 ? builder.getInt32Ty() : builder.getInt8Ty();
   llvm::Constant* ramp = Ramp(type, lanes);
   const auto splat = [&](llvm::Value* bound) {

@@ -1,5 +1,5 @@
-// Defines what the code generator's files share: the builder of LLVM IR, and
-// the form of element types.
+// Defines types and functions that all files of the code generator use: the
+// builder of LLVM IR, properties of the machine, and LLVM's types for elements.
 //
 // A value of a dtype has a register type (bool is i1, f16 is half, bf16 and the
 // floats of 8 bits are their bits as integers) and a memory type (bool is i8,
@@ -19,54 +19,57 @@ namespace ember::jit::llvm_ir {
 // that unrolled code is small from the start.
 using Builder = llvm::IRBuilder<llvm::InstSimplifyFolder>;
 
-// Properties of the machine that the code generator depends on.
+// The properties of the target machine on which the emitted code depends.
 struct TargetTraits {
   bool has_fma = false;
-  // True if the machine converts between f16 and f32.
+  // True if the machine has instructions that convert between f16 and f32.
   bool has_half_conversion = false;
-  // True if the machine has arithmetic of f16.
+  // True if the machine has instructions for arithmetic on f16.
   bool has_half_arithmetic = false;
-  // True if the machine rounds to whole numbers as floats, and has minima and
-  // maxima that ignore NaNs.
+  // True if the machine has instructions that round a float to a whole number,
+  // and minima and maxima that ignore a NaN operand.
   bool has_rounding = true;
   // True if the machine has minima and maxima of f32 that return a NaN if an
-  // operand is a NaN; of two zeros they may return either.
+  // operand is a NaN. For +0 and -0 they may return either.
   bool has_nan_extremes = false;
-  // True if llvm.exp of f32 may be used, with an error of 3 units in the last
-  // place.
+  // True if code may call llvm.exp of f32, whose error is then at most 3 units
+  // in the last place.
   bool has_exponential = false;
-  // True if the machine divides integers of up to 32 bits.
+  // True if the machine has an instruction that divides integers of up to 32
+  // bits.
   bool has_division = true;
-  // True if the machine divides integers of 64 bits and converts between them
-  // and floats.
+  // True if the machine has instructions that divide 64-bit integers and
+  // convert between them and floats.
   bool has_long_integers = true;
-  // True if masks have registers of their own: an access of some lanes, or of
-  // none, then takes no longer than one of all.
+  // True if the machine has mask registers: a masked access then takes no
+  // longer than a whole one.
   bool has_masks = false;
-  // Bits of the widest vectors with instructions for sums of 4 products of
-  // bytes, of 2 products of 16-bit integers, and of 2 products of bf16; 0:
-  // none.
+  // Numbers of bits of the widest vectors for which the machine has dot product
+  // instructions: dot_product_bits: sums of 4 products of bytes;
+  // pair_product_bits: of 2 products of 16-bit integers; bfloat_product_bits:
+  // of 2 products of bf16. 0: no such instruction.
   int dot_product_bits = 0;
   int pair_product_bits = 0;
   int bfloat_product_bits = 0;
-  // Bits of the widest vectors with instructions for 4 products of unsigned
-  // bytes by small ones (jit/loops/analysis/dot_product.h); 0: none.
+  // Number of bits of the widest vectors for which the machine has an
+  // instruction that sums 4 products of unsigned bytes by small signed bytes
+  // (jit/loops/analysis/dot_product.h); 0: no such instruction.
   int small_product_bits = 0;
-  // The signs of the factors of these products of bytes. False: unsigned by
-  // signed bytes (x86). True: equal signs (NEON), and possibly different ones,
-  // too.
+  // is_neon: the signs of the factors in dot products of bytes. False: unsigned
+  // by signed (x86). True: equal signs (NEON). has_neon_mixed_products: NEON
+  // has unsigned by signed, too.
   bool is_neon = false;
   bool has_neon_mixed_products = false;
-  // Number of bits of SVE's registers; 0: SVE is not used. The code runs only
-  // with exactly this size.
+  // Number of bits of SVE's vector registers; 0: the code uses no SVE. The code
+  // is only right on a machine with exactly this size.
   int sve_bits = 0;
-  // True if the code is that of one thread of many. Loads that must not happen
-  // are then in a branch, and no instructions mix lanes.
+  // True if the code is run by one thread of a GPU. A load that may be out of
+  // bounds is then in a branch, and no instruction combines lanes of a vector.
   bool is_gpu = false;
 };
 
-// Code generation continues after an error, with meaningless values; the first
-// error is reported.
+// Keeps the first error of code generation, which continues after an error with
+// meaningless values.
 struct FirstError {
   Status status;
   void Set(Status error) {
@@ -76,8 +79,8 @@ struct FirstError {
 
 llvm::Type* RegisterType(llvm::LLVMContext& context, DType type);
 llvm::Type* MemoryType(llvm::LLVMContext& context, DType type);
-// These functions convert scalars and vectors between memory and register
-// types.
+// ToRegister and ToMemory convert a scalar or vector between its type in memory
+// and its type in registers.
 llvm::Value* ToRegister(Builder& builder, DType type, llvm::Value* memory);
 llvm::Value* ToMemory(Builder& builder, DType type, llvm::Value* value);
 
@@ -94,10 +97,11 @@ llvm::Value* Splat(Builder& builder, llvm::Value* value, int lanes);
 // one before `high`. Both are i64, in 0..lanes.
 llvm::Value* LaneRange(Builder& builder, llvm::Value* low, llvm::Value* high,
                        int lanes);
-// Keeps what rounding integers to a double needs. value: integers without a
-// sign. If one has more than 53 bits, its lowest 11 bits are cleared, and bit
-// 11 is set if any of them was. A double holds the result exactly, and rounding
-// it to 53 bits or fewer gives the same number.
+// Prepares unsigned 64-bit integers for conversion to a float by way of f64, so
+// that they are rounded only once. If one has more than 53 bits, its lowest 11
+// bits are cleared, and bit 11 is set if any of them was (a sticky bit). A
+// double holds the result exactly, and rounding it to 53 bits or fewer gives
+// the same number as rounding the integer.
 llvm::Value* GatherLostBits(Builder& builder, llvm::Value* value);
 // Returns the vector (0, step, 2 * step, ...) of an integer type.
 llvm::Constant* Ramp(llvm::Type* element, int lanes, int64_t step = 1);

@@ -1,5 +1,6 @@
-// Interface through which the code of a phase gets the nest's parameters and
-// buffers. The kinds of functions that phases become differ in this.
+// Interface through which the emitted code of a phase gets the nest's
+// parameters and buffers. Functions for CPUs and GPU kernels receive them in
+// different ways.
 //
 //   HostArguments arguments(nest, function);       // vm/format/kernel_abi.h
 //   MemoryAccess memory(nest, …, arguments, …);
@@ -22,47 +23,53 @@ class KernelArguments {
   // Returns the value of the nest's parameter `number`, an i64. Called once per
   // parameter, with the builder at the function's entry.
   virtual llvm::Value* Parameter(Builder& builder, uint64_t number) = 0;
-  // Returns the address of the first element of buffer `number`, which is not
-  // local. Called once per buffer, with the builder at the function's entry.
+  // Returns the address of the first element of buffer `number`, for which
+  // IsLocal is false. Called once per buffer, with the builder at the
+  // function's entry.
   virtual llvm::Value* Buffer(Builder& builder, uint32_t number) = 0;
-  // Returns the number of the slice that the code is to use, an i64, of a
-  // buffer that has slices side by side. Null: the first slice.
+  // Returns the number (i64) of the slice that the code uses, if the buffer's
+  // memory consists of slices, one for each workgroup. Null: the buffer has no
+  // slices.
   virtual llvm::Value* Slice(uint32_t) { return nullptr; }
 
-  // The address that an element would have if its buffer were row-major:
-  // `constant` elements after `pointer`.
+  // The address of an element under the assumption that its buffer is
+  // row-major: `constant` elements after `pointer`. AddressOf converts it if
+  // the buffer has another order.
   struct RowMajorAddress {
-    llvm::Value* begin = nullptr;  // address of the buffer's begin
+    llvm::Value* begin = nullptr;  // address of the first element of the buffer
     llvm::Value* pointer = nullptr;
     int64_t constant = 0;
-    // True if neither the constant nor any other part of an index is negative,
-    // so that each part by itself is within its dim.
+    // True if neither `constant` nor any other summand of the offset is
+    // negative, so that no summand moves the address to an earlier row.
     bool is_of_parts = false;
-    // Number of lanes of the vector that begins at this address.
+    // Number of lanes of the access, which begins at this address.
     int64_t lanes = 1;
   };
-  // True if the buffer's elements are in row-major order.
+  // True if the elements of the buffer lie in row-major order in memory.
   virtual bool IsRowMajor(uint32_t /*buffer*/) const { return true; }
-  // Returns the address of an element in a buffer with another order.
+  // Returns the address of an element in a buffer for which IsRowMajor is
+  // false.
   virtual llvm::Value* AddressOf(Builder&, uint32_t /*buffer*/,
                                  const RowMajorAddress& at) {
     return at.pointer;
   }
 
-  // True if each executor of the code has the buffer for itself, as an array
-  // that is to become registers, where nothing has an address.
+  // True if each thread that executes the code has its own copy of the buffer,
+  // as an array that LLVM is to keep in registers, where elements have no
+  // addresses.
   virtual bool IsLocal(uint32_t buffer) const {
     return nest_.buffers[buffer].scope == loops::MemoryScope::kRegister;
   }
-  // True if the first index of a local buffer is the number of the executor
-  // that owns the array, so that the array has no dim for it.
+  // True if the first index of a local buffer is the number of the thread that
+  // owns the array. The array then has no dim for that index.
   virtual bool IgnoresFirstIndex(uint32_t) const { return false; }
 
  protected:
   const loops::LoopNest& nest_;
 };
 
-// Implements the interface for functions in the form of vm/format/kernel_abi.h.
+// Implements the interface for functions that are called through
+// vm/format/kernel_abi.h: kernels for CPUs.
 class HostArguments final : public KernelArguments {
  public:
   HostArguments(const loops::LoopNest& nest, llvm::Function& function)
@@ -78,8 +85,9 @@ class HostArguments final : public KernelArguments {
   }
 
  private:
-  // Loads element `number` of an array of 8-byte values that never change.
-  // argument: the number of the function's argument that is the array.
+  // Loads entry `number` of an array of 8-byte values that never change during
+  // the call. `argument`: the number of the function's argument that points to
+  // the array.
   llvm::Value* Load(Builder& builder, llvm::Type* type, unsigned argument,
                     uint64_t number, const std::string& name) {
     auto* load = builder.CreateAlignedLoad(

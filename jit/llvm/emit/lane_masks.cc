@@ -11,13 +11,14 @@ using tensor::Interval;
 
 namespace {
 
-// A range of indices. Subtracting the number of lanes from one of them does not
-// overflow.
+// A range of values that are so small that adding or subtracting a number of
+// lanes does not overflow.
 constexpr Interval kSmall = {-(int64_t{1} << 61), int64_t{1} << 61};
 
 }  // namespace
 
-// True if the node is i + lane or i - lane, without wrapping.
+// True if the node is rest + lane or rest - lane, without wrapping, where
+// `rest` is the same in all lanes. Sets `index` to that sum.
 bool LaneMasks::IsLaneStep(NodeId id, LinearIndex& index) {
   if (!pool_[id].range.Within(kSmall)) return false;
   index = linearizer_.Of(id);
@@ -25,8 +26,8 @@ bool LaneMasks::IsLaneStep(NodeId id, LinearIndex& index) {
          (index.lane_constant == 1 || index.lane_constant == -1);
 }
 
-// Looks through quotients: x floordiv n + c is (x + c * n) floordiv n, which is
-// below an extent if x + c * n is below n times the extent.
+// Handles quotients, too: (x floordiv n) + c equals (x + c * n) floordiv n,
+// which is less than an extent exactly if x + c * n is less than n * extent.
 int64_t LaneMasks::LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index) {
   if (IsLaneStep(id, index)) return 1;
   const std::optional<ShiftedQuotient> quotient = linearizer_.QuotientOf(id);
@@ -71,7 +72,8 @@ Value* LaneMasks::ExtentOf(NodeId id) {
   });
 }
 
-// Returns a - b clamped to 0..lanes, for values that are not large.
+// Returns a - b clamped to 0..lanes. Both must be so small that the difference
+// does not overflow.
 Value* LaneMasks::ClampedDifference(Value* a, Value* b) {
   Value* difference = b_.CreateSub(a, b);
   Value* positive = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, difference,
@@ -127,11 +129,14 @@ Value* LaneMasks::Compare(NodeId a, NodeId b, bool or_equal) {
   const auto one_more = [&](Value* value) {
     return b_.CreateAdd(value, b_.getInt64(1));
   };
-  if (!scopes_.VariesByLane(b)) {  // a < b, or a < b + 1 if or_equal
+  // Finds the lanes in which rest +- lane < b, or < b + 1 if or_equal.
+  if (!scopes_.VariesByLane(b)) {
     if (!IsLaneStep(a, index)) return nullptr;
     Value* bound = BoundOf(b);
     AddBelow(index, or_equal ? one_more(bound) : bound, set);
-  } else if (!scopes_.VariesByLane(a)) {  // b >= a + 1, or b >= a if or_equal
+    // Finds the lanes in which b >= a + 1, or b >= a if or_equal, where b
+    // varies by lane.
+  } else if (!scopes_.VariesByLane(a)) {
     if (!IsLaneStep(b, index)) return nullptr;
     Value* bound = BoundOf(a);
     AddNotBelow(index, or_equal ? bound : one_more(bound), set);
@@ -164,8 +169,8 @@ void LaneMasks::AddInBounds(NodeId index_id, NodeId extent_id, LaneSet& set) {
     if (!not_above) AddBelow(index, bound, set);
     return;
   }
-  // An unsigned comparison suffices: extents are not negative, and a negative
-  // index is above all of them.
+  // One unsigned comparison tests both bounds: the extent is not negative, and
+  // a negative index is larger than any extent as an unsigned number.
   Value* extent = ExtentOf(extent_id);
   Value* value = emit_(index_id);
   const Scopes::At at(scopes_, set.depth);

@@ -1,7 +1,8 @@
-// Computes the lanes that satisfy a condition on an index that moves with the
-// lane. Bounds on i + lane are ranges of lanes: the ends of a range are
-// computed with scalars, and lane numbers are compared with them once, in the
-// narrowest possible elements.
+// Computes the mask of the lanes in which an index that moves with the lane is
+// within bounds. A bound on i + lane holds in a contiguous range of lanes:
+// scalar code computes the ends of the range, and one vector comparison of lane
+// numbers with each end yields the mask. Its elements are as narrow as
+// possible.
 //
 //   i * 16 + j < n, in lanes of j   ->   lane < clamp(n - i * 16, 0, 16)
 //   j floordiv 3 - 1 >= 0           ->   lane >= 3
@@ -18,17 +19,20 @@
 
 namespace ember::jit::llvm_ir {
 
-// The lanes in which all added conditions hold.
+// The set of lanes in which all conditions that were added to it hold.
 struct LaneSet {
-  // a condition that all lanes share, an i1; null: true
+  // an i1 that is the same for all lanes: no lane is in the set if it is false;
+  // null: true
   llvm::Value* uniform = nullptr;
-  // The range of lanes [low, high), i64 in 0..lanes; null means 0 for low and
-  // all lanes for high.
+  // Only lanes in [low, high) are in the set. Both are i64 in 0..lanes; null
+  // means 0 for low and the number of lanes for high.
   llvm::Value* low = nullptr;
   llvm::Value* high = nullptr;
-  // condition of each lane (lanes x i1); null: it holds in all lanes
+  // Only lanes that are true in this mask (lanes x i1) are in the set; null:
+  // all lanes.
   llvm::Value* mask = nullptr;
-  int depth = 0;  // the scope in which these values are computed
+  // Depth of the scope in which the values of the set are computed.
+  int depth = 0;
 
   bool IsAll() const { return !uniform && IsUniform(); }
   bool IsUniform() const { return !low && !high && !mask; }
@@ -45,29 +49,32 @@ class LaneMasks {
         linearizer_(linearizer),
         emit_(std::move(emit)) {}
 
-  // Returns a < b (or <=) of i64 nodes that vary by lane as a range of lanes;
-  // null if it is not a range.
+  // Returns the mask of the lanes in which a < b (or a <= b) for i64 nodes,
+  // computed as a range of lanes. Returns null if the lanes form no range.
   llvm::Value* Compare(NodeId a, NodeId b, bool or_equal);
-  // Adds the condition 0 <= index < extent to the set. A bound that the ranges
-  // of the values prove adds nothing.
+  // Adds the condition 0 <= index < extent to the set. A bound that always
+  // holds, according to the ranges of the nodes, adds nothing.
   void AddInBounds(NodeId index, NodeId extent, LaneSet& set);
-  // Returns the set as a mask of lanes x i1.
+  // Returns the set as a vector of lanes x i1.
   llvm::Value* MaskOf(const LaneSet& set);
 
  private:
-  // These functions add the conditions index >= bound and index < bound.
+  // AddNotBelow adds the condition index >= bound to the set, AddBelow adds
+  // index < bound.
   void AddNotBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
   void AddBelow(const LinearIndex& index, llvm::Value* bound, LaneSet& set);
   llvm::Value* ClampedDifference(llvm::Value* a, llvm::Value* b);
-  // Returns the node's value for use as a bound. A large value is replaced by
-  // one that no i + lane reaches.
+  // Returns the node's value for use as a bound. A value so large that
+  // arithmetic on it might overflow is clamped to a bound that no index
+  // reaches.
   llvm::Value* BoundOf(NodeId id);
-  // Returns the node's value, or 0 if it is negative.
+  // Returns the node's value for use as an extent: max(value, 0).
   llvm::Value* ExtentOf(NodeId id);
   bool IsLaneStep(NodeId id, LinearIndex& index);
-  // Writes an index as a step per lane: returns a number n such that 0 <= id <
-  // extent is equivalent to 0 <= index < extent * n, where index is i + lane or
-  // i - lane without wrapping. Returns 0 if there is no such n.
+  // Finds an index that moves by one per lane and has the same bounds as `id`:
+  // sets `index` to rest + lane or rest - lane, without wrapping, and returns a
+  // number n such that 0 <= id < extent is equivalent to 0 <= index < extent *
+  // n. Returns 0 if there is none.
   int64_t LaneStepsOf(NodeId id, NodeId extent, LinearIndex& index);
   void And(llvm::Value*& all, llvm::Value* one);
 

@@ -9,7 +9,8 @@ using tensor::Opcode;
 
 namespace {
 
-// These functions multiply and add constants modulo 2^64.
+// WrappingMultiply and WrappingAdd compute with constants modulo 2^64, as the
+// emitted i64 code does.
 int64_t WrappingMultiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) *
                               static_cast<uint64_t>(b));
@@ -49,7 +50,8 @@ bool IndexLinearizer::IsDigit(NodeId id) {
   return divisor && *divisor > 0 && scopes_.VariesByLane(node.operands[0]);
 }
 
-// Joins waiting digits by x floordiv n * (n * f) + x mod n * f = x * f.
+// Adds the quotients and remainders that Add has kept in `digits`. If two of
+// them belong together, x floordiv n * (n * f) + x mod n * f becomes x * f.
 void IndexLinearizer::JoinDigits(LinearIndex& index) {
   while (!index.digits.empty()) {
     const Digit digit = index.digits.front();
@@ -123,8 +125,8 @@ void IndexLinearizer::Add(NodeId id, const Factor& factor, LinearIndex& index) {
   AddAtom(id, factor, index);
 }
 
-// Adds the node as an indivisible term. A node that depends on the lane may be
-// the same in all lanes after all: l - l.
+// Adds the node as a term that is not taken apart further. The term may be a
+// scalar although the node depends on the lane's variable l, as l - l does.
 void IndexLinearizer::AddAtom(NodeId id, const Factor& factor,
                               LinearIndex& index) {
   const ScopedValue value = ValueOf(Times(factor, Atom(id)));
@@ -143,8 +145,8 @@ void IndexLinearizer::AddProduct(NodeId id, const Factor& factor,
     return Add(a, Times(factor, *constant), index);
   if (const auto constant = pool_.IntegerConstant(a))
     return Add(b, Times(factor, *constant), index);
-  // A product of factors that are the same in all lanes need not be taken
-  // apart.
+  // If both factors are the same in all lanes, or neither is, the product is
+  // added as one term.
   const bool a_varies = scopes_.VariesByLane(a);
   const bool b_varies = scopes_.VariesByLane(b);
   if (a_varies && !b_varies) return Add(a, Times(factor, Atom(b)), index);

@@ -23,8 +23,8 @@ class Column {
          const std::function<Value*(int)>& load_row)
       : b_(b), rows_(rows), chunk_(chunk), load_row_(load_row) {}
 
-  // Returns the chunks of `count` rows as one vector: rows first, first + step,
-  // ...
+  // Returns `count` rows, each of `chunk_` elements, one after the other in a
+  // vector: row first, row first + step, ...
   Value* Chunks(int first, int step, int count) {
     if (count == 1) return load_row_(first);
     const int half = count / 2;
@@ -32,18 +32,22 @@ class Column {
                        Chunks(first + half * step, step, half), half * chunk_);
   }
 
-  // Takes rows `first` + i * stride, for i < count, of each part of `chunk_`
-  // rows. Returns their elements `column`, side by side in each part's chunk.
+  // Divides the rows into groups of `chunk_`, and each row into `count` blocks
+  // of neighbouring columns. For each group, takes the rows `first` + i *
+  // stride for i < count, and returns the elements of their block number
+  // `column`, interleaved. With count = chunk_ a block is a single column.
   Value* Of(int first, int stride, int count, int column) {
     if (count == 1) return Chunks(first, chunk_, rows_ / chunk_);
-    // The operands of the last interleaving hold two columns.
+    // `even` and `odd` have the blocks of the rows with even i and with odd i.
+    // Those blocks are twice as wide, so one half of each is needed.
     Value* const even = Of(first, 2 * stride, count / 2, column / 2);
     Value* const odd = Of(first + stride, 2 * stride, count / 2, column / 2);
     return Interleave(even, odd, column % 2 != 0);
   }
 
  private:
-  // Alternates the first or last halves of a and b in each chunk.
+  // Interleaves the first halves of a's and b's chunks, or the last halves if
+  // `last`.
   Value* Interleave(Value* a, Value* b, bool last) {
     std::vector<int> places;
     for (int part = 0; part < rows_; part += chunk_) {

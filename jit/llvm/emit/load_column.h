@@ -1,7 +1,7 @@
-// Loads one column of short rows as a vector. It loads the rows and shuffles
-// the elements to their places, in steps that are the same for neighbouring
-// columns, so that LLVM keeps one of each. All columns of a tile together take
-// as many instructions as transposing it in registers:
+// Loads one column of short rows as a vector. The code loads the rows and
+// shuffles the elements to their lanes. Neighbouring columns share most of the
+// shuffles, so LLVM keeps one of each. All columns of a tile together take as
+// many instructions as transposing it in registers:
 //
 //   rows a, b, c, d       column 1
 //   a0 a1 a2 a3           a0 c0 a1 c1   first halves of a and c, alternating
@@ -17,14 +17,14 @@
 
 namespace ember::jit::llvm_ir {
 
-// Returns the number of neighbours of a row to load together: the elements in
-// 16 bytes, within which shuffles are the cheapest, but not more than there are
-// rows.
+// Returns how many neighbouring elements of a row are loaded together (a
+// chunk): those in 16 bytes, within which shuffles are cheapest, but not more
+// than there are rows.
 int ColumnChunk(int element_bytes, int rows);
 
-// Returns column `column` of `rows` rows as a vector. rows: a power of two.
-// chunk: the result of ColumnChunk. load_row(i): returns `chunk` neighbours of
-// row i, one of which is in the column.
+// Returns column `column` of `rows` rows as a vector. `rows` is a power of two.
+// `chunk` is the result of ColumnChunk. load_row(i) returns `chunk`
+// neighbouring elements of row i, one of which is the element of the column.
 llvm::Value* LoadColumn(Builder& b, int rows, int chunk, int column,
                         const std::function<llvm::Value*(int)>& load_row);
 

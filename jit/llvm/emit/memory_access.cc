@@ -25,7 +25,8 @@ namespace {
 
 using Lanes = std::vector<int64_t>;
 
-// Returns the elements of a constant vector of i64.
+// Returns the elements of the vector if it is a constant vector of i64;
+// otherwise nullopt.
 std::optional<Lanes> ConstantLanes(Value* value) {
   const auto* vector = llvm::dyn_cast<llvm::ConstantDataVector>(value);
   if (vector == nullptr) return std::nullopt;
@@ -35,8 +36,8 @@ std::optional<Lanes> ConstantLanes(Value* value) {
   return lanes;
 }
 
-// True if each of the index's terms that are the same in all lanes is known not
-// to be negative.
+// True if LLVM can prove that the constant and each uniform term of the index
+// (LinearIndex::uniform) are not negative.
 bool AreNotNegative(const LinearIndex& index) {
   const auto is_known = [](const ScopedValue& part) {
     const llvm::DataLayout layout("");
@@ -46,7 +47,7 @@ bool AreNotNegative(const LinearIndex& index) {
 }
 
 constexpr uint64_t kMaxLanes = 64;
-// The largest alignment, in bytes, that any access needs.
+// The largest alignment in bytes that an access can use.
 constexpr uint64_t kMaxAlignment = 128;
 
 }  // namespace
@@ -69,11 +70,12 @@ MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
   CreateAliasScopes();
 }
 
-// Makes the alias marks. Each buffer except inputs has an alias scope, and
-// lists the scopes of other buffers that it cannot alias. Inputs do not list
-// outputs, even if they cannot alias (see loops::Buffer::shares): on CPUs LLVM
-// would then hoist more loads out of loops than there are registers, and on
-// GPUs such loads are marked as constant.
+// Creates the alias metadata of buffers. Each buffer except inputs has an alias
+// scope, and each buffer lists the scopes of other buffers that it cannot
+// alias. Inputs do not list outputs, even if they cannot alias (see
+// loops::Buffer::shares): on CPUs LLVM would then hoist more loads out of loops
+// than there are registers, and on GPUs such loads are marked as constant
+// instead.
 void MemoryAccess::CreateAliasScopes() {
   llvm::LLVMContext& context = b_.getContext();
   llvm::MDBuilder metadata(context);
@@ -119,8 +121,8 @@ llvm::Instruction* MemoryAccess::Mark(llvm::Instruction* instruction,
   if (!is_load || is_prologue_) return instruction;
   const bool is_packed = nest_.buffers[buffer].scope == MemoryScope::kPacked;
   if (target_.is_gpu) {
-    // GPU assemblers know no alias scopes, but have loads of memory that never
-    // changes, which they may begin before earlier stores.
+    // Assemblers of GPU code know no alias scopes. Instead they have loads of
+    // memory that never changes, which may move before earlier stores.
     if (is_packed || loops::IsNeverWritten(nest_, buffer))
       MarkConstant(*instruction);
   } else if (is_packed) {
@@ -141,8 +143,8 @@ void MemoryAccess::MarkLargeConstant(llvm::Instruction& load, uint32_t number) {
     bytes *= nest_.pool.IntegerConstant(extent).value_or(0);
     if (bytes > kPrefetchDistance) break;
   }
-  // The mark as a constant load also requests prefetches (prefetch.h), and all
-  // of LLVM's passes keep it.
+  // The metadata of a constant load, which all of LLVM's passes keep, also
+  // serves as a request for prefetches (prefetch.h).
   if (bytes > kPrefetchDistance) MarkConstant(load);
 }
 
@@ -167,7 +169,8 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
     uint64_t elements = 1;
     for (size_t dim = FirstDim(number); dim < buffer.extents.size(); ++dim)
       elements *= static_cast<uint64_t>(RegisterExtent(number, dim));
-    // A vector that starts at the last element reaches beyond the end.
+    // The array has kMaxLanes further elements, so that a vector that begins at
+    // its last element is still inside of it.
     elements += kMaxLanes;
     llvm::AllocaInst* memory =
         b_.CreateAlloca(llvm::ArrayType::get(ElementOf(number), elements),
@@ -185,9 +188,9 @@ Value* MemoryAccess::PointerOf(uint32_t number) {
   return pointer;
 }
 
-// Returns the dim's extent. The extent of the last dim is rounded up to a power
-// of two, so that rows of vectors with masked last lanes do not overlap (see
-// BlockEmitter::EmitVector).
+// Returns the extent of a dim of a register buffer. That of the last dim is
+// rounded up to a power of two: the last vector of a row may be masked (see
+// BlockEmitter::EmitVector), and then must not overlap the next row.
 int64_t MemoryAccess::RegisterExtent(uint32_t number, size_t dim) const {
   const std::vector<NodeId>& extents = nest_.buffers[number].extents;
   const int64_t extent = *nest_.pool.IntegerConstant(extents[dim]);
@@ -196,7 +199,7 @@ int64_t MemoryAccess::RegisterExtent(uint32_t number, size_t dim) const {
       llvm::PowerOf2Ceil(static_cast<uint64_t>(extent)));
 }
 
-// Returns the number of elements from one index of the dim to the next.
+// Returns the distance in elements between neighbouring indices of the dim.
 Factor MemoryAccess::StrideOf(uint32_t buffer, size_t dim) {
   std::vector<Factor>& strides = strides_[buffer];
   const std::vector<NodeId>& extents = nest_.buffers[buffer].extents;
@@ -236,12 +239,14 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     if (!scopes_.VariesByLane(indices[dim])) continue;
     const LinearIndex index = linearizer_.Of(indices[dim]);
     address.is_distinct |= index.HasConstantStride() && !index.IsUniform();
-    // `is_whole` is only true if exactly one index varies by lane.
+    // If two indices vary by lane, `is_whole` is false, because only single
+    // indices are analysed.
     address.is_whole = ++varying == 1 && HasAllLanes(buffer, dim, index);
   }
   linearizer_.JoinDigits(offset);
-  // Sorts the terms: those of outer scopes come first, and the constant last,
-  // where it is free.
+  // Terms of outer scopes are added first, so that their sums stay in these
+  // scopes. The constant is added last, as machine instructions add it for
+  // free.
   std::stable_sort(offset.uniform.begin(), offset.uniform.end(),
                    [](const ScopedValue& a, const ScopedValue& b) {
                      return a.depth < b.depth;
@@ -258,7 +263,7 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
     Value* constant = b_.getInt64(static_cast<uint64_t>(elements));
     address.pointer = Advance(address.pointer, buffer, {constant, 0}, depth);
   };
-  // The difference wraps modulo 2^64, like every part of an address. The
+  // The difference wraps modulo 2^64, as all arithmetic on addresses does. An
   // address is only used if it is in bounds.
   address.behind_row =
       static_cast<int64_t>(static_cast<uint64_t>(offset.constant) -
@@ -288,8 +293,9 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
       offsets = b_.CreateAdd(offsets, term.value);
     }
     address.offsets = offsets;
-    // If the offsets are a constant vector, they may be 0, 1, 2 and so on:
-    // digits of the lane can add up to the lane. The access is then contiguous.
+    // If the offsets are a constant vector, they may be 0, 1, 2 and so on,
+    // because quotients and remainders of the lane's number can add up to the
+    // number. The access is then contiguous.
     if (const std::optional<Lanes> known = ConstantLanes(offsets)) {
       address.kind = Address::Kind::kContiguous;
       for (size_t lane = 0; lane < known->size(); ++lane) {
@@ -313,8 +319,8 @@ Address MemoryAccess::AddressOf(uint32_t buffer,
   return address;
 }
 
-// Returns the alignment of an offset in the buffer. LLVM finds the alignment as
-// well, but not through many additions.
+// Returns the alignment in bytes of an offset in the buffer. LLVM also derives
+// alignments, but gives up after a few additions.
 uint64_t MemoryAccess::FindAlignment(uint32_t buffer,
                                      const LinearIndex& offset) {
   const llvm::DataLayout& layout = function_.getParent()->getDataLayout();
@@ -381,15 +387,16 @@ Value* MemoryAccess::LoadMemory(const Address& address, llvm::Type* type,
   }
 }
 
-// Loads lanes that are known to form a few runs of neighbours, as those of
-// transposed tiles do: one load for each run, and one instruction that shuffles
-// its lanes to their places. A gather would load each lane. Null if there are
-// too many runs.
+// Loads lanes whose constant offsets form a few runs of neighbouring elements,
+// as in transposed tiles. Each run takes one load, and a shuffle moves its
+// elements to their lanes; a gather would load each lane. Returns null if there
+// are too many runs.
 Value* MemoryAccess::LoadRuns(const Address& address, llvm::Type* type) {
   if (address.offsets == nullptr || target_.is_gpu) return nullptr;
   const std::optional<Lanes> offsets = ConstantLanes(address.offsets);
   if (!offsets) return nullptr;
-  // number of elements of each run; key: its first offset
+  // The runs. Key: offset of the run's first element; value: its number of
+  // elements.
   std::map<int64_t, int64_t> runs;
   for (int64_t offset : std::set<int64_t>(offsets->begin(), offsets->end())) {
     if (!runs.empty() && runs.rbegin()->first + runs.rbegin()->second == offset)
@@ -426,9 +433,10 @@ Value* MemoryAccess::LoadRuns(const Address& address, llvm::Type* type) {
   return result;
 }
 
-// Loads lanes in neighbouring rows of a tile (see jit/llvm/emit/load_column.h).
-// Other elements of the rows are read, too, so the memory has to be the task's
-// own, where reading them is harmless. Null if the address has another form.
+// Loads lanes that are one column of a tile, whose rows it loads (see
+// jit/llvm/emit/load_column.h). The loads also read other elements of the rows,
+// so the buffer must be the task's own, where no other task writes. Returns
+// null if the address is not of this form.
 Value* MemoryAccess::LoadColumnOf(const Address& address, llvm::Type* type) {
   const loops::Buffer& buffer = nest_.buffers[address.buffer];
   const auto* const stride =
@@ -469,8 +477,9 @@ std::optional<int64_t> MemoryAccess::NarrowStride(
   return stride->getSExtValue();
 }
 
-// Loads lanes that are a few elements apart. Null if they are not, or if the
-// machine has no instructions for masks of such elements.
+// Loads lanes that are a few elements apart by contiguous loads
+// (strided_access.h). Returns null if the lanes are not that close, or if a
+// mask is needed and the machine has no masked loads of such elements.
 Value* MemoryAccess::LoadNarrow(const Address& address, llvm::Type* type,
                                 Value* mask, Value* off) {
   constexpr int kBytesOfMasked = 4;
@@ -507,11 +516,13 @@ Value* MemoryAccess::LoadAs(const Address& address, llvm::Type* type) {
 }
 
 void MemoryAccess::Prefetch(uint32_t buffer, Value* element) {
-  // The address is not marked inbounds, because the element need not exist.
+  // The address arithmetic is not marked inbounds, because the prefetched
+  // element need not exist.
   Value* const pointer =
       b_.CreateGEP(ElementOf(buffer), PointerOf(buffer), element);
-  // The prefetch is for reading, into a larger cache than the first. Without
-  // the mark, it would keep values of other buffers out of registers.
+  // The prefetch is for reading, into a larger cache than the first-level one.
+  // Mark adds alias metadata: without it LLVM would assume that the prefetch
+  // touches other buffers, and could not keep their values in registers.
   Mark(b_.CreateIntrinsic(
            llvm::Intrinsic::prefetch, {pointer->getType()},
            {pointer, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)}),
@@ -538,15 +549,17 @@ void MemoryAccess::Store(const Address& address, Value* value, Value* mask) {
                          mask ? Reverse(mask) : nullptr);
     default:
       if (StoreNarrow(address, value, mask)) return;
-      // A scatter stores lanes from the first to the last.
+      // If lanes share an element, the last lane must win: a scatter stores the
+      // lanes in order.
       Mark(b_.CreateMaskedScatter(value, LanePointers(address),
                                   AlignmentOf(buffer), mask),
            buffer, false);
   }
 }
 
-// Stores lanes that are a few elements apart, with masks for what is between
-// them. False if they are not, or if the machine has no masks.
+// Stores lanes that are a few elements apart by contiguous stores, whose masks
+// leave out the elements in between. Returns false if the lanes are not that
+// close, or if the machine has no mask registers.
 bool MemoryAccess::StoreNarrow(const Address& address, Value* value,
                                Value* mask) {
   const std::optional<int64_t> stride = NarrowStride(address);
@@ -563,9 +576,9 @@ void MemoryAccess::StoreVector(const Address& address, Value* value,
   const uint32_t buffer = address.buffer;
   const llvm::Align alignment = AlignmentOf(address);
   if (mask != nullptr && IsRegister(buffer)) {
-    // For a buffer that is to become registers, the masked store becomes a
-    // load, a selection and a store: only plain loads and stores allow
-    // registers.
+    // LLVM keeps an array in registers only if all its accesses are plain loads
+    // and stores. So a masked store to such a buffer becomes a load, a
+    // selection and a store.
     Value* old =
         b_.CreateAlignedLoad(value->getType(), address.pointer, alignment);
     value = b_.CreateSelect(mask, value, old);

@@ -4,8 +4,9 @@
 //   llvm::Value* old = memory.Load(address, mask, nullptr);
 //   memory.Store(address, value, mask);
 //
-// Masks are lanes x i1 and have a true lane, or null: all lanes. Masked lanes
-// touch no memory. Values are in registers (jit/llvm/emit/ir.h).
+// A mask is a vector of lanes x i1 with at least one true lane, or null, which
+// means all lanes. Lanes that are masked off touch no memory. Values are in
+// registers (jit/llvm/emit/ir.h).
 #ifndef EMBER_JIT_LLVM_EMIT_MEMORY_ACCESS_H_
 #define EMBER_JIT_LLVM_EMIT_MEMORY_ACCESS_H_
 
@@ -22,15 +23,15 @@
 
 namespace ember::jit::llvm_ir {
 
-// The addresses of the lanes' elements, as distances in elements from
-// `pointer`.
+// The addresses of one element for each lane, given as distances in elements
+// from `pointer`.
 struct Address {
   enum class Kind : uint8_t {
-    kUniform,     // all lanes access one element
-    kContiguous,  // lane i accesses element i
-    kReversed,    // lane i accesses element -i
-    kStrided,     // lane i accesses element stride * i
-    kIrregular    // lane i accesses element offsets[i]
+    kUniform,     // all lanes access the element at `pointer`
+    kContiguous,  // lane i accesses the element at pointer + i
+    kReversed,    // lane i accesses the element at pointer - i
+    kStrided,     // lane i accesses the one at pointer + i * stride
+    kIrregular    // lane i accesses the one at pointer + offsets[i]
   };
   Kind kind = Kind::kUniform;
   uint32_t buffer = 0;
@@ -40,25 +41,26 @@ struct Address {
   llvm::Value* offsets = nullptr;
   // True if no two lanes access the same element.
   bool is_distinct = false;
-  // `pointer` is `behind_row` elements after `row`. Addresses of elements of
-  // one row have the same `row`.
+  // `pointer` is `behind_row` elements after `row`, the start of the element's
+  // row. Elements of one row have the same `row`, so code for it is shared.
   llvm::Value* row = nullptr;
   int64_t behind_row = 0;
-  // kStrided: the element's number in its row, or -1 if it is not known.
+  // kStrided: the last index of the element, if it is a constant; otherwise -1.
   int64_t column = -1;
-  // True if the elements of masked lanes are in the buffer, too.
+  // True if the elements of lanes that are masked off are in the buffer, too,
+  // so that reading them is harmless.
   bool is_whole = false;
-  // A power of two that divides the first lane's address; 1 if only the
-  // alignment of elements is known. The alignment is only computed for GPUs,
-  // which load several elements at once only with this alignment.
+  // A power of two that divides the first lane's address in bytes; 1 if only
+  // the alignment of single elements is known. It is only computed for GPUs,
+  // whose vector loads need it.
   uint64_t alignment = 1;
 };
 
 class MemoryAccess {
  public:
-  // Emits code in `function`, the function of a phase. is_prologue: true if the
-  // phase may write packed buffers. Otherwise packed buffers do not change in
-  // the phase.
+  // Makes an emitter of accesses in `function`, the function of a phase.
+  // is_prologue: true if the phase may write packed buffers; otherwise their
+  // loads are marked as constant.
   MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
                KernelArguments& arguments, TargetTraits target,
                llvm::Function& function, Scopes& scopes, Builder& builder,
@@ -66,35 +68,38 @@ class MemoryAccess {
 
   Address AddressOf(uint32_t buffer, std::span<const NodeId> indices);
 
-  // Loads all lanes if the address is not uniform, else one element. Masked
-  // lanes have the value of `off` (null: undefined).
+  // Loads one element if the address is uniform; otherwise one element for each
+  // lane. Lanes that are masked off have the value of `off` (null: undefined).
   llvm::Value* Load(const Address& address, llvm::Value* mask,
                     llvm::Value* off);
   // Stores the value. If several lanes store to one element, the last lane
   // wins.
   void Store(const Address& address, llvm::Value* value, llvm::Value* mask);
   // Loads the element, or the lanes of a contiguous address, if `in_bounds`
-  // (i1) holds; otherwise returns `off`. The load needs no mask: its address is
-  // selected by `in_bounds`.
+  // (i1) holds; otherwise returns `off`. On CPUs the load always happens, from
+  // a selected address: the element's, or that of constant memory.
   llvm::Value* LoadIf(const Address& address, llvm::Value* in_bounds,
                       llvm::Value* off);
-  // Loads a value of another type, which begins at the address.
+  // Loads a value of the given type from the bytes that begin at the address.
   llvm::Value* LoadAs(const Address& address, llvm::Type* type);
-  // Returns the address of one lane's element of an irregular or strided
+  // Returns the address of the element of one lane, for an irregular or strided
   // address.
   Address LaneAddress(const Address& address, llvm::Value* lane);
 
-  // Prefetches element number `element` (i64) of a buffer in memory.
+  // Emits a prefetch of element number `element` (i64) of a buffer that is in
+  // memory.
   void Prefetch(uint32_t buffer, llvm::Value* element);
 
   llvm::Value* Parameter(uint64_t number);
 
-  // True if the buffer is to be in registers, where nothing has an address.
+  // True if LLVM is to keep the buffer in registers, where elements have no
+  // addresses.
   bool IsRegister(uint32_t buffer) const { return arguments_.IsLocal(buffer); }
 
  private:
   llvm::Value* PointerOf(uint32_t buffer);
-  // Returns the number of the first index that is a dim of the buffer's memory.
+  // Returns 1 if the buffer's array has no dim for the first index
+  // (IgnoresFirstIndex); otherwise 0.
   size_t FirstDim(uint32_t buffer) const {
     return arguments_.IgnoresFirstIndex(buffer) ? 1 : 0;
   }
@@ -102,7 +107,8 @@ class MemoryAccess {
                                 llvm::Value* off);
   Factor StrideOf(uint32_t buffer, size_t dim);
   int64_t RegisterExtent(uint32_t number, size_t dim) const;
-  // True if the dim has an element for each lane, masked or not.
+  // True if the index is in bounds in all lanes, even those that are masked
+  // off.
   bool HasAllLanes(uint32_t buffer, size_t dim, const LinearIndex& index) const;
   void CreateAliasScopes();
   // Adds metadata to a load or store of the buffer: its alias scopes, and for a
@@ -110,10 +116,11 @@ class MemoryAccess {
   // the instruction.
   llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
                           bool is_load);
-  // Marks a load of memory that never changes.
+  // Marks the load as one of memory that never changes, so that LLVM may move
+  // it across stores.
   void MarkConstant(llvm::Instruction& load);
-  // Marks a load of a constant on CPUs, if the buffer is larger than the
-  // prefetch distance.
+  // On CPUs, marks a load of a packed constant that is larger than the prefetch
+  // distance, so that it is prefetched.
   void MarkLargeConstant(llvm::Instruction& load, uint32_t number);
   llvm::Value* Advance(llvm::Value* pointer, uint32_t buffer,
                        ScopedValue elements, int depth);
@@ -127,17 +134,19 @@ class MemoryAccess {
                           llvm::Value* mask, llvm::Value* off);
   void StoreVector(const Address& address, llvm::Value* value,
                    llvm::Value* mask);
-  // Returns the constant distance of the lanes, if IsNarrowStride holds for it.
+  // Returns the constant distance in elements between lanes if it is a narrow
+  // stride (IsNarrowStride); otherwise nullopt.
   std::optional<int64_t> NarrowStride(const Address& address) const;
   llvm::Value* LoadNarrow(const Address& address, llvm::Type* type,
                           llvm::Value* mask, llvm::Value* off);
   bool StoreNarrow(const Address& address, llvm::Value* value,
                    llvm::Value* mask);
   llvm::Value* Reverse(llvm::Value* value);
-  // Returns the address that is so many elements behind the first lane's.
+  // Returns the address moved by so many elements.
   Address Behind(const Address& address, int64_t elements);
   llvm::Value* LastLane(llvm::Value* value, llvm::Value* mask);
-  // Returns memory that is filled with the value.
+  // Returns a constant array all of whose elements have the value, which loads
+  // out of bounds read instead.
   llvm::GlobalVariable* FullOf(llvm::Constant* value);
   llvm::Type* ElementOf(uint32_t buffer) {
     return MemoryType(b_.getContext(), nest_.buffers[buffer].type);
@@ -147,7 +156,8 @@ class MemoryAccess {
     return std::max(AlignmentOf(address.buffer),
                     llvm::Align(address.alignment));
   }
-  // Returns the alignment of the first lane's address, from its parts.
+  // Returns the alignment in bytes of the first lane's address, computed from
+  // the terms of its offset.
   uint64_t FindAlignment(uint32_t buffer, const LinearIndex& offset);
 
   const loops::LoopNest& nest_;
@@ -161,7 +171,7 @@ class MemoryAccess {
   std::vector<llvm::Value*> pointers_;
   std::vector<llvm::Value*> parameters_;
   std::vector<std::vector<Factor>> strides_;
-  // scope of each buffer; null: the buffer has none
+  // alias scope of each buffer; null: the buffer has none
   std::vector<llvm::MDNode*> alias_scopes_;
   std::vector<llvm::MDNode*> no_alias_;
   std::map<llvm::Constant*, llvm::GlobalVariable*> full_;

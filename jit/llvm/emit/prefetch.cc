@@ -18,8 +18,8 @@ constexpr uint64_t kLeastBytes = 32;
 
 constexpr int64_t kLineBytes = 64;
 
-// A cache line that a load touches: a pointer, and the number of the line
-// counted from the pointer.
+// A cache line that a load touches: a base pointer, and the distance from it in
+// cache lines.
 using Line = std::pair<const llvm::Value*, int64_t>;
 
 Line LineOf(const llvm::LoadInst& load, const llvm::DataLayout& layout) {
@@ -32,7 +32,8 @@ Line LineOf(const llvm::LoadInst& load, const llvm::DataLayout& layout) {
   return {base, (bytes - (bytes < 0 ? kLineBytes - 1 : 0)) / kLineBytes};
 }
 
-// Returns the loads to prefetch: in innermost loops, one for each cache line.
+// Returns the loads that get a prefetch: large loads of constants in innermost
+// loops, one for each cache line.
 std::vector<llvm::LoadInst*> StreamedLoads(llvm::Function& function) {
   const llvm::DominatorTree tree(function);
   const llvm::LoopInfo loops(tree);
@@ -62,8 +63,8 @@ void PrefetchConstants(llvm::Module& module) {
     if (function.isDeclaration()) continue;
     for (llvm::LoadInst* load : StreamedLoads(function)) {
       llvm::IRBuilder<> b(load);
-      // The prefetched address is not marked inbounds, because it may be beyond
-      // the end of the constant.
+      // The address arithmetic is not marked inbounds, because the prefetched
+      // address may be beyond the constant's end.
       llvm::Value* const ahead =
           b.CreateGEP(b.getInt8Ty(), load->getPointerOperand(),
                       b.getInt64(kPrefetchDistance));

@@ -1,10 +1,9 @@
 // Prefetches packed constants before they are read.
 //
-// A dispatch's constants are in the order in which its tiles read them, and
-// have been evicted from the nearer caches since its last run. The machine's
-// own prefetchers stop at each small page and start late. Inside a tile's loop,
-// a hint for data that is needed a few hundred cycles later takes an
-// instruction slot that is free there.
+// A dispatch reads its constants in the order in which they are stored, and
+// since its last run they have been evicted from the nearer caches. Hardware
+// prefetchers stop at each small page and start late. A prefetch instruction in
+// a tile's innermost loop costs nothing, because the loop has free issue slots.
 #ifndef EMBER_JIT_LLVM_EMIT_PREFETCH_H_
 #define EMBER_JIT_LLVM_EMIT_PREFETCH_H_
 
@@ -14,14 +13,15 @@
 
 namespace ember::jit::llvm_ir {
 
-// Distance of prefetches in bytes: some 400 cycles of a large register tile.
-// From 1 to 8 kB, times of whole models differ by less than their noise.
+// Distance of prefetches in bytes. A large register tile takes some 400 cycles
+// to read so many. Between 1 and 8 kB, times of whole models differ by less
+// than the noise.
 inline constexpr int64_t kPrefetchDistance = 4096;
 
-// Adds a prefetch to each load of a vector from memory that never changes in an
-// innermost loop. jit/llvm/emit/memory_access.cc marks such loads of packed
-// constants that are larger than the distance. Runs after all passes: hints are
-// not merged.
+// Adds a prefetch to each vector load of an innermost loop that is marked as a
+// load of memory that never changes. jit/llvm/emit/memory_access.cc marks such
+// loads of packed constants that are larger than the prefetch distance. Runs
+// after all of LLVM's passes, because they do not merge prefetches.
 void PrefetchConstants(llvm::Module& module);
 
 }  // namespace ember::jit::llvm_ir

@@ -1,6 +1,6 @@
-// Tracks the loops around the current position in the code: the values of their
-// variables, and the scopes for values that depend on nothing further in
-// (jit/loops/analysis/scope_depths.h).
+// Tracks the scopes (loops and branches) around the current position of the
+// emitted code: the values of their variables, and the values that are computed
+// in each (jit/loops/analysis/scope_depths.h).
 //
 // A scope has a prologue, a block that dominates its body. Values are put
 // before the prologue's terminator. Scopes of variables that are constants (of
@@ -22,17 +22,19 @@ namespace ember::jit::llvm_ir {
 
 using loops::NodeId;
 
-// Depth of code that must stay at its statement.
+// The depth of nodes with loads: they are computed at the statement that uses
+// them.
 inline constexpr int kHere = loops::kNoDepth;
 
-// A value, and the depth of the scope in which it was computed; constants have
-// depth 0.
+// An LLVM value, and the depth of the scope in which it is computed; constants
+// have depth 0.
 struct ScopedValue {
   llvm::Value* value = nullptr;
   int depth = 0;
 };
 
-// The kinds of operations on two values that Scopes::Once makes.
+// The kinds of operations on two values for which Scopes::Once keeps the
+// results.
 enum class Made : uint8_t { kAdd, kMultiply, kAdvance, kBound, kExtent };
 
 class Scopes {
@@ -41,15 +43,16 @@ class Scopes {
       : b_(builder), depths_(pool) {}
 
   // Enters a scope. The first scope is the function's entry, which has no
-  // variable. lanes: number of lanes in which the variable has values; 0: it
-  // has one value at a time.
+  // variable. `lanes`: number of lanes if the variable is that of a vector
+  // loop; 0 otherwise.
   void Enter(llvm::BasicBlock* prologue);
   void Enter(llvm::BasicBlock* prologue, NodeId variable, llvm::Value* value,
              int lanes = 0);
-  // Enters a variable whose value is available from the entry on, and not
-  // constant: the number of a thread.
+  // Enters code in which the variable has a value that is available from the
+  // function's entry on and is not constant, such as the number of a GPU's
+  // thread.
   void EnterBound(NodeId variable, llvm::Value* value);
-  // Enters a part of the code that may be skipped.
+  // Enters code that is executed conditionally.
   void EnterBranch(llvm::BasicBlock* prologue);
   void Leave();
 
@@ -63,25 +66,28 @@ class Scopes {
   bool DependsOn(NodeId id, NodeId variable) {
     return depths_.DependsOn(id, variable);
   }
-  // True if the node differs from lane to lane.
+  // True if the node's value differs between lanes of the surrounding vector
+  // loop.
   bool VariesByLane(NodeId id) { return lanes_ != 0 && DependsOn(id, lane_); }
-  // Returns the depth of the scope in which the value is computed; kHere if it
-  // has loads.
+  // Returns the depth of the scope in which the node's value is to be computed;
+  // kHere if the node has loads.
   int DepthOf(NodeId id) { return depths_.DepthOf(id); }
 
-  // Known returns the value of a node without loads if the value was computed
-  // already, otherwise null. Remember records such a value.
+  // Known returns the value of a node without loads if it was computed before
+  // in a scope that is still open; otherwise null. Remember records that a node
+  // has a value.
   llvm::Value* Known(NodeId id);
   void Remember(NodeId id, llvm::Value* value);
-  // Returns the value of make() in the scope. The value is made once for each
-  // pair of operands and, where that matters, each type: buffers of several
-  // types may share an address.
+  // Returns make(), evaluated in the scope at this depth. It is evaluated once
+  // for each kind, pair of operands and type, and later calls return the same
+  // value. `type` matters for addresses, since buffers of several types may
+  // share one.
   template <typename Make>
   llvm::Value* Once(int depth, Made made, llvm::Value* a, llvm::Value* b,
                     Make&& make, llvm::Type* type = nullptr);
 
-  // While an object of this class exists, the builder is in the prologue of a
-  // scope.
+  // While an object of this class exists, the builder inserts into the prologue
+  // of the scope at this depth. For kHere it stays where it is.
   class At {
    public:
     At(Scopes& scopes, int depth) : guard_(scopes.b_) {

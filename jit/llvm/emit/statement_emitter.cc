@@ -19,7 +19,8 @@ using loops::Statement;
 
 namespace {
 
-// Emits a function that runs tasks, and their invocations, one after the other.
+// Emits the function of a phase for CPUs, which runs tasks, and the invocations
+// of each task, one after the other.
 class HostPhaseEmitter final : public BlockEmitter {
  public:
   HostPhaseEmitter(const loops::LoopNest& nest, bool is_prologue,
@@ -35,11 +36,12 @@ class HostPhaseEmitter final : public BlockEmitter {
     EmitSerial(statement);
   }
   bool EmitCheck(const Block& block, size_t number) override;
-  // Lets the code continue at `done` if the phase copies an input to an output
-  // that is the same memory.
+  // If the phase only copies an input to an output, emits a branch to `done`
+  // that is taken if both have the same memory.
   void SkipIfInPlace(const loops::Phase& phase, BasicBlock* done);
-  // Emits a check: code after it is in a new block that is reached only if the
-  // condition holds. Otherwise the function fails.
+  // Emits a branch for a check: the code that is emitted next runs only if the
+  // condition holds. Otherwise the function records the failed check and
+  // returns.
   void FailUnless(Value* condition, const Statement& check, Value* index,
                   Value* extent);
   void EmitFailure();

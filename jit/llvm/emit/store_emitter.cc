@@ -13,8 +13,8 @@ using tensor::Update;
 
 namespace {
 
-// Returns the bits of the update's identity: a value x with combine(x, y) = y
-// for all y except NaNs.
+// Returns the bits of the update's identity: a value x such that updating x
+// with y gives y, for all y except NaNs.
 uint64_t IdentityBits(Update update, DType type) {
   switch (update) {
     case Update::kMultiply:
@@ -26,7 +26,7 @@ uint64_t IdentityBits(Update update, DType type) {
     default:
       break;
   }
-  // The identity of a sum is -0, as 0 + -0 is 0.
+  // The identity of a float sum is -0, because 0 + -0 is 0 and -0 + -0 is -0.
   return IsFloat(type) ? uint64_t{1} << (8 * DTypeByteSize(type) - 1) : 0;
 }
 
@@ -145,8 +145,8 @@ Value* StoreEmitter::Reduce(const Pending& pending) {
   return ReduceLanes(*pending.store, value);
 }
 
-// Combines the two halves of the lanes until one lane is left. If the number of
-// lanes is odd, the last lane is combined at the end.
+// Combines the first half of the lanes with the second half until one lane is
+// left. A last lane that has no partner is combined at the end.
 Value* StoreEmitter::ReduceLanes(const Store& store, Value* lanes) {
   Value* odd = nullptr;
   int count = expressions_.scopes().lanes();

@@ -22,19 +22,20 @@ class StoreEmitter {
         expressions_(expressions) {}
 
   void Emit(std::span<const loops::Store> stores);
-  // Emits the store with `value` instead of the store's own value: assigns it
-  // to the element, or combines it with the element.
+  // Performs the store with `value` instead of its own value: assigns it to the
+  // element, or updates the element with it.
   void EmitValue(const loops::Store& store, llvm::Value* value);
 
-  // Combines a and b by the store's update.
+  // Returns a and b combined by the store's update, for example a + b.
   llvm::Value* Combine(const loops::Store& store, llvm::Value* a,
                        llvm::Value* b);
-  // Returns the identity of the store's update: combining it with another value
-  // gives that value, except for a NaN.
+  // Returns the identity of the store's update: a constant whose combination
+  // with another value gives that value, except for NaNs.
   llvm::Constant* Identity(const loops::Store& store);
 
  private:
-  // A store whose operands are computed: value, or factor * other_factor.
+  // A store whose operands have been emitted. The value is `value`, or factor *
+  // other_factor if it is added by a fused multiply-add.
   struct Pending {
     const loops::Store* store = nullptr;
     Address address;
@@ -47,11 +48,12 @@ class StoreEmitter {
   bool IsFused(const loops::Store& store) const;
   void StoreNow(const Pending& pending);
   void Update(const Pending& pending);
-  // Updates the elements lane by lane, because several lanes may have the same
-  // element.
+  // Updates the elements one lane after the other. Needed if several lanes may
+  // update the same element.
   void UpdateLaneByLane(const Pending& pending);
   llvm::Value* Combined(const Pending& pending, llvm::Value* old);
-  // Combines the active lanes of the store's value to one value.
+  // Returns the active lanes of the store's value, combined to one value by the
+  // store's update.
   llvm::Value* Reduce(const Pending& pending);
   llvm::Value* ReduceLanes(const loops::Store& store, llvm::Value* lanes);
   llvm::Value* ValueOf(const Pending& pending);

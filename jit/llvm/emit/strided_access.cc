@@ -9,12 +9,13 @@ using llvm::Value;
 
 namespace {
 
-// Largest stride, in elements, for which the lanes are picked out of contiguous
-// loads. With a larger one, most of the loaded elements are not needed.
+// Largest stride, in elements, for which lanes are taken out of contiguous
+// loads. With a larger stride most of the loaded elements would not be needed.
 constexpr int64_t kMaxStride = 4;
 
-// One access of neighbours: the number of the first one, and for each neighbour
-// the lane that it belongs to, or -1.
+// One contiguous access: `first` is the number of its first element, counted
+// from the first lane's element. `lane_of` has the lane of each of its
+// elements, or -1.
 struct Chunk {
   int64_t first = 0;
   std::vector<int> lane_of;
@@ -26,7 +27,7 @@ std::vector<Chunk> ChunksOf(int64_t stride, int lanes) {
   int lane = 0;
   while (lane < lanes) {
     // The last chunk ends with the last lane's element, because the elements
-    // behind it may not exist.
+    // after that may not exist.
     const int64_t first = std::min(lane * stride, last - lanes + 1);
     Chunk chunk{first, std::vector<int>(static_cast<size_t>(lanes), -1)};
     for (; lane < lanes && lane * stride < first + lanes; ++lane)
@@ -36,8 +37,8 @@ std::vector<Chunk> ChunksOf(int64_t stride, int lanes) {
   return chunks;
 }
 
-// Returns the mask of the chunk's neighbours. mask: the lanes' mask, or null if
-// all lanes are accessed.
+// Returns the mask for the elements of a chunk. `mask`: the mask of the lanes,
+// or null if all lanes are accessed.
 Value* MaskOf(Builder& b, const Chunk& chunk, Value* mask) {
   const int lanes = static_cast<int>(chunk.lane_of.size());
   auto* const type =

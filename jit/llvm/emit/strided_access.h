@@ -1,5 +1,5 @@
-// Accesses lanes that are a few elements apart in memory by accesses of
-// neighbours. A gather or a scatter would access each lane by itself:
+// Accesses lanes that are a few elements apart in memory by a few contiguous
+// vector accesses. A gather or a scatter would access each lane by itself:
 //
 //   lanes at    0   2   4   6   8  10  12  14
 //   accesses    0 ..........7
@@ -18,20 +18,21 @@
 
 namespace ember::jit::llvm_ir {
 
-// True if lanes with this distance in elements are worth such accesses.
+// True if contiguous accesses are faster than a gather or scatter for lanes
+// that are `stride` elements apart.
 bool IsNarrowStride(int64_t stride, int lanes);
 
-// Loads the lanes. mask: if it is not null, only its lanes are loaded, and the
-// others are undefined. load(first, mask): loads `lanes` neighbours from number
-// `first` on, counted from the first lane's element; with a mask, only those
-// that the mask has.
+// Returns the loaded lanes. `mask`: if it is not null, only its lanes are
+// loaded, and the others are undefined. load(first, mask) must load `lanes`
+// contiguous elements from number `first` on, counted from the first lane's
+// element; with a mask, only the elements that are true in it.
 llvm::Value* LoadStrided(
     Builder& b, int64_t stride, int lanes, llvm::Value* mask,
     const std::function<llvm::Value*(int64_t first, llvm::Value* mask)>& load);
 
-// Stores the lanes. mask: if it is not null, only its lanes are stored.
-// store(first, value, mask): stores those of `lanes` neighbours from number
-// `first` on that the mask has.
+// Stores the lanes of `value`. `mask`: if it is not null, only its lanes are
+// stored. store(first, value, mask) must store those of `lanes` contiguous
+// elements from number `first` on that are true in its mask.
 void StoreStrided(Builder& b, int64_t stride, int lanes, llvm::Value* value,
                   llvm::Value* mask,
                   const std::function<void(int64_t first, llvm::Value* value,

@@ -1,5 +1,5 @@
-// Lists the operations that LLVM has for a machine, for legalisation
-// (jit/legalise).
+// Returns the operations that LLVM has for a machine, so that legalisation
+// (jit/legalise) replaces all others.
 #ifndef EMBER_JIT_LLVM_EMIT_TARGET_OPERATIONS_H_
 #define EMBER_JIT_LLVM_EMIT_TARGET_OPERATIONS_H_
 
@@ -11,18 +11,18 @@ namespace ember::jit::llvm_ir {
 inline legalise::TargetOperations OperationsOf(const TargetTraits& traits) {
   return {
       .half_conversions = traits.has_half_conversion,
-      // Sums of f16 are computed in f32; LLVM's passes narrow them to f16 if
-      // has_half_arithmetic is set.
+      // The nest computes sums of f16 in f32. If has_half_arithmetic is set,
+      // LLVM's passes narrow them to f16.
       .half_sums = false,
       .wide_halves = false,
       .narrow_integers = true,
       .bool_casts = true,
       .signed_remainders = true,
-      // Saturating casts are not used: on x86, fptosi.sat of vectors handles
-      // their lanes one by one.
+      // LLVM's saturating casts are not used: on x86, fptosi.sat of a vector
+      // converts its lanes one by one.
       .saturating_casts = false,
-      // A CPU with extremes that propagate NaNs lacks the others
-      // (WebAssembly); GPUs have both.
+      // A CPU whose minima and maxima propagate NaNs (WebAssembly) has none
+      // that ignore NaNs; GPUs have both kinds.
       .number_extremes =
           traits.has_rounding && (traits.is_gpu || !traits.has_nan_extremes),
       .nan_extremes = traits.has_nan_extremes,

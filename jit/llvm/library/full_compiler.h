@@ -16,8 +16,8 @@
 
 namespace ember::jit::llvm_ir {
 
-// Returns a compiler for the CPU that this runs on, and for devices. Errors are
-// those of NewLlvmCompiler.
+// Returns a compiler for the CPU that this runs on, and for all devices whose
+// code LLVM makes. Errors are those of NewLlvmCompiler.
 StatusOr<std::unique_ptr<ObjectCompiler>> NewFullCompiler();
 
 }  // namespace ember::jit::llvm_ir

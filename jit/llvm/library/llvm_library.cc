@@ -15,8 +15,9 @@ StatusOr<std::string> FindLlvmLibrary(const std::string& given) {
       given.empty()
           ? FolderOfCode(reinterpret_cast<const void*>(&FindLlvmLibrary))
           : given;
-  // Folders of the library, relative to `folder`. The first is for
-  // installations; the others are for builds, from jit and jit/worker.
+  // The subfolders of `folder` in which the library may be. The first is that
+  // of installations; the others are those of builds, seen from jit and from
+  // jit/worker.
   for (const char* subfolder : {"/", "/llvm/library/", "/../llvm/library/"}) {
     std::string path = folder + subfolder + kLlvmLibrary;
     if (access(path.c_str(), R_OK) == 0) return path;
@@ -27,7 +28,7 @@ StatusOr<std::string> FindLlvmLibrary(const std::string& given) {
 
 StatusOr<std::unique_ptr<ObjectCompiler>> LoadLlvmCompiler() {
   EMBER_ASSIGN_OR_RETURN(const std::string path, FindLlvmLibrary());
-  // The library stays loaded, since compilers consist of its code.
+  // The library is never closed, since the code of compilers is in it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const symbol =
       library == nullptr ? nullptr : dlsym(library, kNewLlvmCompilerSymbol);

@@ -27,26 +27,30 @@ using llvm::object::SectionRef;
 
 constexpr uint32_t kPage = 4096;
 
-// The value that a relocation writes, and the bits that it writes. S is the
-// address of the symbol, A the addend, and P the address of the written bytes.
+// The kinds of values that relocations write, and the bits that receive them. S
+// is the address of the symbol, A the addend, and P the address of the written
+// bytes.
 enum class Fixup : uint8_t {
   kNone,
-  kRelative32,    // S + A - P, in 4 bytes
-  kRelative64,    // S + A - P, in 8 bytes
-  kBranch26,      // AArch64: (S + A - P) / 4, in 26 bits
-  kBranch19,      // AArch64: (S + A - P) / 4, in bits 5..23
-  kBranch14,      // AArch64: (S + A - P) / 4, in bits 5..18
-  kAddress21,     // AArch64 ADR: S + A - P, in 21 bits
-  kPage21,        // AArch64 ADRP: pages from that of P to that of S + A
-  kPageOffset12,  // AArch64: the offset of S + A in its page, as immediate
-  // AArch64: that offset in its page, in units of 2, 4, 8 or 16 bytes.
+  kRelative32,  // the distance S + A - P, in 4 bytes
+  kRelative64,  // the distance S + A - P, in 8 bytes
+  kBranch26,    // AArch64 branch: (S + A - P) / 4, in 26 bits
+  kBranch19,    // AArch64 branch: (S + A - P) / 4, in bits 5..23
+  kBranch14,    // AArch64 branch: (S + A - P) / 4, in bits 5..18
+  kAddress21,   // AArch64 ADR: S + A - P, in 21 bits
+  // AArch64 ADRP: distance in pages from the page of P to that of S + A.
+  kPage21,
+  // AArch64: the offset of S + A in its page, as an immediate operand.
+  kPageOffset12,
+  // AArch64: the offset of S + A in its page, in units of 2, 4, 8 or 16 bytes
   kPageOffset12x2,
   kPageOffset12x4,
   kPageOffset12x8,
   kPageOffset12x16,
-  kArmBranch24,  // (S + A - P) / 4, in 24 bits; the word contains the addend
+  kArmBranch24,  // Arm: (S + A - P) / 4, in 24 bits; the instruction contains A
   kArmRelative32,
-  kArmMoveLow,  // the lower half of S + A - P in a MOVW, which contains A
+  // Arm: the lower half of S + A - P, in a MOVW instruction, which contains A.
+  kArmMoveLow,
   kArmMoveHigh,
 };
 
@@ -56,7 +60,7 @@ struct Row {
   Fixup fixup;
 };
 
-// The relocations that position-independent kernels use.
+// The relocations that occur in position-independent kernels.
 constexpr Row kRows[] = {
     {llvm::Triple::x86_64, elf::R_X86_64_PC32, Fixup::kRelative32},
     {llvm::Triple::x86_64, elf::R_X86_64_PLT32, Fixup::kRelative32},
@@ -101,14 +105,15 @@ bool Fits(int64_t value, int bits) {
   return value >= -limit && value < limit;
 }
 
-// Puts the low `bits` bits of `value` into the word at bit `at` and up.
+// Returns the word with the low `bits` bits of `value` in bits `at` to `at` +
+// `bits` - 1.
 uint32_t Insert(uint32_t word, int64_t value, int at, int bits) {
   const uint32_t mask = ((uint32_t{1} << bits) - 1) << at;
   return (word & ~mask) | ((static_cast<uint32_t>(value) << at) & mask);
 }
 
-// Returns the MOVW or MOVT with another 16-bit operand: imm4 in bits 16..19,
-// imm12 in 0..11.
+// Returns a MOVW or MOVT instruction with `value` as its 16-bit operand, which
+// is encoded in bits 16..19 (imm4) and 0..11 (imm12).
 uint32_t InsertMove(uint32_t word, int64_t value) {
   return Insert(Insert(word, value >> 12, 16, 4), value, 0, 12);
 }
@@ -116,8 +121,9 @@ int64_t MoveAddend(uint32_t word) {
   return static_cast<int16_t>(((word >> 4) & 0xf000) | (word & 0xfff));
 }
 
-// Returns the instruction with another offset in a page. The offset is encoded
-// without its `shift` low bits; returns nothing if these bits are not 0.
+// Returns an instruction whose immediate is the offset of `target` in its page.
+// The offset is encoded in units of 2^shift; returns nullopt if it is no
+// multiple of that.
 std::optional<uint32_t> InsertPageOffset(uint32_t word, int64_t target,
                                          int shift) {
   const int64_t offset = target & (kPage - 1);
@@ -125,15 +131,17 @@ std::optional<uint32_t> InsertPageOffset(uint32_t word, int64_t target,
   return Insert(word, offset >> shift, 10, 12);
 }
 
-// Returns the word with a branch or address of `distance` bytes, in units of 4.
+// Returns an instruction with a branch distance or address in units of 4 bytes,
+// encoded in `bits` bits from bit `at` on; nullopt if it does not fit.
 std::optional<uint32_t> InsertDistance(uint32_t word, int64_t distance, int at,
                                        int bits) {
   if (distance % 4 != 0 || !Fits(distance / 4, bits)) return std::nullopt;
   return Insert(word, distance / 4, at, bits);
 }
 
-// Returns the new word at `place`, or nothing if the distance does not fit.
-// symbol: S; addend: A, if the relocation has one.
+// Returns the word with the relocation applied, or nullopt if the distance does
+// not fit. `symbol` is S, `addend` is A if the object file stores it outside of
+// the word, and `place` is P.
 std::optional<uint32_t> Apply(Fixup fixup, uint32_t word, int64_t symbol,
                               int64_t addend, int64_t place) {
   const int64_t target = symbol + addend;
@@ -170,7 +178,7 @@ std::optional<uint32_t> Apply(Fixup fixup, uint32_t word, int64_t symbol,
     case Fixup::kPageOffset12x16:
       return InsertPageOffset(word, target, 4);
     case Fixup::kArmBranch24: {
-      // The addend is in bits 0..23, in units of 4.
+      // The branch contains A in bits 0..23, in units of 4 bytes.
       const int64_t own = static_cast<int32_t>(word << 8) >> 6;
       return InsertDistance(word, symbol + own - place, 0, 24);
     }
@@ -190,8 +198,8 @@ Status Unexpected(std::string_view what, std::string_view found) {
               " '", found, "'"}));
 }
 
-// Returns true if kernels need the section. Sections of unwind tables and of
-// notes are left out, although their flags also say that they are loaded.
+// True if kernels need the section: it is loaded (SHF_ALLOC), and it is neither
+// an unwind table nor a note, which have that flag, too.
 bool IsNeeded(const SectionRef& section, llvm::StringRef name) {
   return (ELFSectionRef(section).getFlags() & elf::SHF_ALLOC) != 0 &&
          section.getSize() > 0 && !name.starts_with(".eh_frame") &&
@@ -252,7 +260,8 @@ class Flattener {
     return OkStatus();
   }
 
-  // Returns the symbol's place in the piece; nothing if it is not in the piece.
+  // Returns the symbol's offset in the joined bytes; nullopt if its section is
+  // not among them.
   std::optional<int64_t> AddressOf(const llvm::object::SymbolRef& symbol) {
     llvm::Expected<llvm::object::section_iterator> section =
         symbol.getSection();
@@ -267,8 +276,8 @@ class Flattener {
     return found->second + static_cast<int64_t>(*value);
   }
 
-  // Applies the relocations of one section. relocations: the section of an
-  // object file that lists them.
+  // Applies the relocations that a section of the object file lists. They
+  // belong to another section, which is left out if kernels do not need it.
   Status Relocate(const SectionRef& relocations) {
     llvm::Expected<llvm::object::section_iterator> section =
         relocations.getRelocatedSection();
@@ -325,7 +334,7 @@ class Flattener {
   const llvm::Triple::ArchType machine_;
   std::vector<uint8_t> bytes_;
   uint32_t alignment_ = 16;
-  // for each section, by its number: its place in the piece
+  // the offset of each section in bytes_; key: the section's number
   std::map<uint64_t, int64_t> offsets_;
   std::vector<uint32_t> entries_;
 };

@@ -1,14 +1,16 @@
-// Converts an object file of LLVM to code of a kernel image: its sections in
-// one piece, with all relocations resolved, so that running it needs no linker.
-// Works for each processor that kernels are made for, whichever this one is.
+// Converts an object file of LLVM to the code of a kernel image: the bytes of
+// its sections, joined, with all relocations resolved, so that running it needs
+// no linker. Works for each processor that kernels are made for, not only for
+// this one.
 //
 //   EMBER_ASSIGN_OR_RETURN(vm::KernelCode code,
 //                          FlattenObject(object, {"phase0"}));
 //   code.entries[0]   // offset of phase0
 //
-// Kernels refer only to themselves, and relative to their place. Anything else
-// in an object file is refused. Unwind tables are left out: nothing is thrown
-// through kernels. Thread-safe.
+// Kernels only refer to their own code and data, by distances, so the code may
+// be loaded at any address. Object files with other references are refused.
+// Unwind tables are left out, because no exception passes through a kernel.
+// Thread-safe.
 //
 // Source: the psABI supplements of x86-64, AArch64 ("ELF for the Arm 64-bit
 // Architecture") and Arm ("ELF for the Arm Architecture"), tables of
@@ -25,9 +27,10 @@
 
 namespace ember::jit::llvm_ir {
 
-// Returns the code of an object file in one piece. symbols: the symbols of the
-// entries, in order. Returns kInternal if the object lacks one of them, or has
-// a section or a relocation that kernels never have.
+// Returns the code of an object file as joined bytes. `symbols`: names of the
+// functions that are the code's entries, in order. Returns kInternal if the
+// object file lacks one of them, or has a section or a relocation that kernels
+// never have.
 StatusOr<vm::KernelCode> FlattenObject(std::string_view object,
                                        std::span<const std::string> symbols);
 

@@ -26,8 +26,8 @@
 namespace ember::jit::llvm_ir {
 namespace {
 
-// Largest number of bytes of code and data that linkers for ARMv7 can place so
-// that relocations of 32 bits reach all of them.
+// Largest number of bytes of code and data for ARMv7. Linkers can place so many
+// so that the 32-bit distances of relocations reach all of them.
 constexpr uint64_t kMaxBytes32 = uint64_t{1} << 30;
 constexpr unsigned kFieldBytes = 8;
 
@@ -52,8 +52,8 @@ class ObjectWriter {
     }
     streamer_->switchSection(info_->getTextSection());
     streamer_->emitValueToAlignment(llvm::Align(library_.code_alignment));
-    // The symbol is visible to linkers of Mach-O files, whose relocations need
-    // that.
+    // A linker-private symbol is visible to linkers of Mach-O files; an
+    // assembler-local one would not be, and relocations need it.
     llvm::MCSymbol* const code = context_->createLinkerPrivateTempSymbol();
     streamer_->emitLabel(code);
     EmitPadded(library_.code, 0, library_.code_size);
@@ -121,7 +121,8 @@ class ObjectWriter {
                                       }));
   }
 
-  // Emits the table's bytes, with relocations for the places of code.
+  // Emits the table of the native library. Its distances to code become
+  // relocations.
   void EmitTable(llvm::MCSymbol* code) {
     const std::span<const uint8_t> table = library_.table;
     uint64_t position = 0;
@@ -136,7 +137,8 @@ class ObjectWriter {
               llvm::MCSymbolRefExpr::create(code, *context_),
               llvm::MCConstantExpr::create(offset, *context_), *context_),
           llvm::MCSymbolRefExpr::create(field, *context_), *context_);
-      // A relocation has 32 bits on targets whose pointers have 32 bits.
+      // On 32-bit targets relocations write only 32 bits; the field's other 4
+      // bytes are zeros.
       const unsigned size = triple_.isArch32Bit() ? 4 : kFieldBytes;
       streamer_->emitValue(value, size);
       streamer_->emitZeros(kFieldBytes - size);

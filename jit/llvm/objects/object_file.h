@@ -5,9 +5,9 @@
 //   EMBER_ASSIGN_OR_RETURN(std::string object, WriteObjectFile(
 //       library, "aarch64-linux-gnu", "ember_kernels_model"));
 //
-// Code is in the text section, everything else in read-only data, which is
-// position-independent: distances to the code are relocations that a linker
-// resolves. Thread-safe.
+// Code is in the text section, everything else in read-only data. The data
+// refers to the code only by distances, which are relocations that a linker
+// resolves, so it is position-independent. Thread-safe.
 #ifndef EMBER_JIT_LLVM_OBJECTS_OBJECT_FILE_H_
 #define EMBER_JIT_LLVM_OBJECTS_OBJECT_FILE_H_
 
@@ -18,10 +18,11 @@
 
 namespace ember::jit::llvm_ir {
 
-// Returns the object file's contents. triple: in LLVM's form; for Apple's
-// systems with the system's lowest version, "arm64-apple-ios13.0". symbol: the
-// C name of the table. Errors: Unimplemented if LLVM has no back end;
-// InvalidArgument for more bytes than relocations of 32 bits reach, on ARMv7.
+// Returns the object file's contents. `triple`: the target in LLVM's form; for
+// Apple's systems it includes the lowest supported version,
+// "arm64-apple-ios13.0". `symbol`: the C name of the library's table. Errors:
+// Unimplemented if LLVM has no back end; InvalidArgument for more bytes than
+// relocations of 32 bits reach, on ARMv7.
 StatusOr<std::string> WriteObjectFile(const vm::NativeLibrary& library,
                                       const std::string& triple,
                                       const std::string& symbol);

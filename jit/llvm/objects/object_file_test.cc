@@ -22,7 +22,8 @@ std::span<const uint8_t> BytesOf(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// A native library for two targets, each with a head, code and weights.
+// A small native library for two targets. Each has a head and code; only the
+// first has weights.
 class Library {
  public:
   Library() {
@@ -56,7 +57,7 @@ TEST_P(ObjectFileTest, HasTheSymbolAndDistancesToTheCode) {
   const std::string triple = GetParam();
   const auto object = WriteObjectFile(library.get(), triple, "kernels");
   ASSERT_TRUE(object.ok()) << object.status().ToString();
-  // LLVM's readers need aligned memory.
+  // The object file is copied, because LLVM's readers need aligned memory.
   const auto buffer = llvm::MemoryBuffer::getMemBufferCopy(*object);
   auto file = ObjectFile::createObjectFile(buffer->getMemBufferRef());
   ASSERT_TRUE(static_cast<bool>(file)) << toString(file.takeError());
@@ -99,7 +100,8 @@ TEST_P(ObjectFileTest, HasTheSymbolAndDistancesToTheCode) {
     }
   }
   EXPECT_TRUE(has_code);
-  // Mach-O needs two relocations for one difference.
+  // The data has two distances to code. Each distance is one relocation in ELF
+  // and two in Mach-O.
   EXPECT_EQ(relocations, is_macho ? 4u : 2u);
 }
 

@@ -46,8 +46,8 @@ void AppendSection(uint8_t kind, llvm::ArrayRef<uint8_t> contents,
   bytes.insert(bytes.end(), contents.begin(), contents.end());
 }
 
-// Returns true if the linker of an object file would only write a number that
-// the code already contains.
+// True if applying the relocation would only write a number that the code
+// already contains, so that it can be ignored.
 bool IsResolved(uint8_t relocation) {
   return relocation == wasm::R_WASM_FUNCTION_INDEX_LEB ||
          relocation == wasm::R_WASM_TYPE_INDEX_LEB ||
@@ -55,7 +55,8 @@ bool IsResolved(uint8_t relocation) {
          relocation == wasm::R_WASM_MEMORY_ADDR_REL_SLEB;
 }
 
-// A global of the runtime that kernels may import.
+// A global variable of the runtime that kernels may import: its symbol in the
+// object file, and its name in the module.
 struct Global {
   std::string_view symbol, name;
   bool is_mutable;
@@ -93,8 +94,8 @@ class Writer {
   }
 
  private:
-  // Returns the contents of the import section. The order stays that of the
-  // object file, because the code contains the numbers of imports.
+  // Returns the contents of the import section. The imports keep their order in
+  // the object file, because the code refers to them by number.
   StatusOr<Bytes> Imports() const {
     Bytes bytes;
     AppendNumber(file_.imports().size(), bytes);
@@ -114,7 +115,8 @@ class Writer {
     return bytes;
   }
 
-  // Returns all constants in one piece, at their offsets.
+  // Returns the bytes of all constants, joined so that each is at the offset
+  // that the object file gives.
   StatusOr<Bytes> Constants() const {
     constexpr uint32_t kMaxBytes = uint32_t{1} << 24;
     Bytes bytes;
@@ -133,7 +135,8 @@ class Writer {
     return bytes;
   }
 
-  // Appends a segment that is copied to "ember.data", and its size.
+  // Appends a data segment with the constants, which is copied to the address
+  // "ember.data" at instantiation, and the custom section with its size.
   void AppendConstants(const Bytes& constants, Bytes& bytes) const {
     uint32_t number = 0;
     bool is_found = false;
@@ -143,7 +146,7 @@ class Writer {
       if (is_found) break;
       number += global != nullptr;
     }
-    // No function reads the constants.
+    // Without the import no function reads the constants, so they are left out.
     if (!is_found) return;
     Bytes segment = {/*segments*/ 1, /*active*/ 0,
                      wasm::WASM_OPCODE_GLOBAL_GET};
@@ -178,7 +181,8 @@ class Writer {
     return bytes;
   }
 
-  // Copies a section of the object file.
+  // Appends the object file's section of this kind unchanged. Errors: kInternal
+  // if a relocation in it would change it.
   Status Copy(uint32_t kind, Bytes& bytes) const {
     for (const llvm::object::SectionRef& reference : file_.sections()) {
       const llvm::object::WasmSection& section =

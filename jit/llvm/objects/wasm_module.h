@@ -8,13 +8,15 @@
 // The module imports "ember.memory". If its functions need them, it also
 // imports "ember.stack", the pointer to the runtime's stack, and "ember.data",
 // the address of memory for its constants, which are copied there when the
-// module is instantiated. A custom section "ember.data" then has the number of
-// bytes, in 32 bits. The object file has to be position-independent.
+// module is instantiated. A custom section "ember.data" then holds the size of
+// the constants in bytes, as a 32-bit number. The object file has to be
+// position-independent.
 //
 // The numbers of types, functions and globals and the offsets of constants stay
 // those of the object file, which has already put them into the code: so the
-// code is copied as it is. A call of a function of another module would need a
-// linker; kernels have none, so such an object file is refused. Thread-safe.
+// code is copied as it is. Only a linker could resolve a call of a function of
+// another module. Kernels make no such calls, so an object file with one is
+// refused. Thread-safe.
 //
 // Source: "WebAssembly Object File Linking" of the WebAssembly tool
 // conventions.
@@ -30,11 +32,12 @@
 
 namespace ember::jit::llvm_ir {
 
-// True if the bytes begin as those of WebAssembly.
+// True if the bytes begin with WebAssembly's magic number.
 bool IsWasmObject(std::string_view object);
 
-// symbols: the functions of the entries, in order. Returns kInternal if the
-// object file lacks one of them or has a part that kernels never have.
+// Returns the module as the code of a kernel image. `symbols`: names of the
+// functions that are its entries, in order. Returns kInternal if the object
+// file lacks one of them or has a part that kernels never have.
 StatusOr<vm::KernelCode> WasmModuleOf(std::string_view object,
                                       std::span<const std::string> symbols);
 

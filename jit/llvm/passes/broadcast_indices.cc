@@ -11,8 +11,8 @@
 namespace ember::jit::llvm_ir {
 namespace {
 
-// True if the pointers are a scalar pointer with the step 0 in all lanes, so
-// that all lanes have one address.
+// True if the vector of pointers is one pointer plus 0 in each lane, so that
+// all lanes have the same address.
 bool IsOneAddress(const llvm::Value* pointers) {
   const auto* const inner = llvm::dyn_cast<llvm::GEPOperator>(pointers);
   return inner != nullptr &&

@@ -1,14 +1,14 @@
-// A pass that runs before LLVM 19's instcombine. Without it instcombine makes
-// the address of one lane out of addresses of vectors, which is not a valid
-// module, from code such as
+// A pass that works around a bug of LLVM 19's instcombine, before which it
+// runs. From the code below, instcombine alone makes a scalar address where a
+// vector of addresses is needed, so that the module is invalid:
 //
 //   %i = or disjoint i64 %n, 1
 //   %inner = getelementptr i8, ptr %p, <16 x i64> zeroinitializer
 //   %outer = getelementptr i8, <16 x ptr> %inner, i64 %i
 //
-// licm leaves this for a gather whose lanes all have one address. instcombine
-// splits the sum and forgets that one index was a vector. The pass gives each
-// lane an index, which prevents that:
+// LLVM's licm produces such code for a gather whose lanes all have the same
+// address. instcombine splits the sum and forgets that one index was a vector.
+// The pass replaces the scalar index by a vector, which prevents that:
 //
 //   %outer = getelementptr i8, <16 x ptr> %inner, <16 x i64> %i.splat
 //

@@ -1,4 +1,5 @@
-// Tests that LLVM 19's instcombine keeps a module valid after the pass.
+// Tests that the module stays valid if LLVM 19's instcombine runs after the
+// pass.
 #include "jit/llvm/passes/broadcast_indices.h"
 
 #include <memory>

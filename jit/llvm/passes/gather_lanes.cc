@@ -32,8 +32,8 @@ bool HasInactiveLanes(const llvm::IntrinsicInst& gather) {
   return mask != nullptr && !mask->isAllOnesValue();
 }
 
-// Widens the vector to the number of lanes of `other`, which supplies the new
-// lanes.
+// Returns the vector extended to as many lanes as `other` has. The added lanes
+// are those of `other`.
 Value* Widen(llvm::IRBuilder<>& b, Value* value, Value* other) {
   const auto lanes_of = [](Value* vector) {
     return static_cast<int>(
@@ -57,7 +57,8 @@ Value* FirstLanes(llvm::IRBuilder<>& b, Value* value, unsigned lanes) {
   return b.CreateShuffleVector(value, first);
 }
 
-// Gives inactive lanes of the gather some address, which is not read.
+// Replaces the gather by one with a power of two of lanes, whose inactive lanes
+// have the address `some_address`. Inactive lanes are not read.
 void Define(llvm::IntrinsicInst* gather, Value* some_address) {
   llvm::IRBuilder<> b(gather);
   auto* type = llvm::cast<llvm::FixedVectorType>(gather->getType());

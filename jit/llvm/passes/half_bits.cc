@@ -46,7 +46,8 @@ class Replacer {
         bits->addIncoming(Bits(phi->getIncomingValue(i)),
                           phi->getIncomingBlock(i));
     }
-    // The old values are unused now, or used by each other only.
+    // The replaced instructions are now unused, or only used by each other, so
+    // they are erased.
     for (Instruction* instruction : llvm::reverse(old)) {
       instruction->replaceAllUsesWith(
           llvm::PoisonValue::get(instruction->getType()));
@@ -55,8 +56,9 @@ class Replacer {
   }
 
  private:
-  // Returns the bits of a constant, or of a value whose definition has been
-  // replaced. Definitions come before their uses, except those of phis.
+  // Returns the bits of a constant, or of a value whose defining instruction
+  // was replaced before. Definitions are visited before their uses; only phis
+  // can use later ones, so their operands are added at the end.
   Value* Bits(Value* half) {
     if (auto* constant = llvm::dyn_cast<llvm::Constant>(half))
       return llvm::ConstantExpr::getBitCast(constant, BitsOf(half->getType()));
@@ -77,8 +79,8 @@ class Replacer {
       bits_[&instruction] = bits;
   }
 
-  // Returns the bits of an instruction's result; null for instructions that do
-  // not move values.
+  // Returns the result of an f16 instruction as bits; null if the instruction
+  // does not just move values.
   Value* BitsOfMoved(Instruction& instruction) {
     const auto bits = [&](unsigned i) {
       return Bits(instruction.getOperand(i));
@@ -124,7 +126,7 @@ class Replacer {
     return bits;
   }
 
-  // Replaces an instruction that stores a half or converts it to its bits.
+  // Replaces an instruction that stores an f16 or converts one to its bits.
   void ReplaceUse(Instruction& instruction) {
     auto* const store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     if (store != nullptr && IsHalf(store->getValueOperand()->getType())) {
@@ -151,8 +153,8 @@ class Replacer {
   std::vector<std::pair<llvm::PHINode*, llvm::PHINode*>> phis_;
 };
 
-// True if all uses of halves in the function are moves, so that it can be
-// rewritten as a whole.
+// True if the function only moves f16 values, so that all of them can be
+// replaced by their bits. Negations and absolute values count as moves.
 bool OnlyMovesHalves(const llvm::Function& function) {
   for (const llvm::Argument& argument : function.args()) {
     if (IsHalf(argument.getType())) return false;

@@ -1,4 +1,4 @@
-// Replaces values of f16 that are only moved by their bits, as i16.
+// If a function only moves f16 values, replaces them by their bits, as i16:
 //
 //   %h = bitcast i16 %m to half
 //   %s = select i1 %c, half %h, half 0xH3C00      // 1.0

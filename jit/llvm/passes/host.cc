@@ -29,14 +29,14 @@ void SetOption(const char* name, const char* value) {
 }
 
 void DisablePasses() {
-  // Disables a pass of LLVM 19. LLVM replaces a masked load whose lanes all
-  // prove active by one without a size, and the pass ends the process when it
-  // asks for the size.
+  // Disables a pass of LLVM 19 that crashes: a masked load whose lanes all
+  // prove active becomes a load without a known size, and the pass ends the
+  // process when it asks for the size.
   SetOption("x86-disable-avoid-SFB", "true");
-  // Disables LLVM's machine combiner. The combiner adds products of integers to
-  // each other before it adds them to sums, so registers have to hold both.
-  // With it, tiles of 5 by two vectors with four unrolled steps take 1.4 times
-  // as long (Zen 3).
+  // Disables LLVM's machine combiner. It adds integer products to each other
+  // before it adds them to sums, so that registers hold products and sums at
+  // once. Register tiles of 5 rows by two vectors, with four unrolled steps,
+  // then take 1.4 times as long (Zen 3).
   SetOption("x86-machine-combiner", "false");
 }
 
@@ -48,9 +48,9 @@ StatusOr<const llvm::Target*> FindTarget(const Host& host) {
   return target;
 }
 
-// Returns the features in which this machine differs from the CPU that its name
-// means. A list of all features would do, but LLVM reads the text for each
-// kernel.
+// Returns the features in which this machine differs from LLVM's description of
+// a CPU with its name. A list of all features would have the same effect, but
+// LLVM parses the text for each kernel.
 std::string FeaturesBeside(const llvm::Target& target, const Host& host) {
   const std::unique_ptr<llvm::MCSubtargetInfo> named(
       target.createMCSubtargetInfo(host.triple, host.cpu, ""));
@@ -98,8 +98,8 @@ TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
   return traits;
 }
 
-// Returns the traits of an Arm processor. The traits of products of bytes on
-// NEON apply to 64-bit Arm only.
+// Returns the traits of a 32-bit Arm processor. They leave is_neon false,
+// because NEON's dot products exist on 64-bit Arm only.
 template <typename Has>
 TargetTraits TraitsOfArm(const Has& has) {
   TargetTraits traits;
@@ -110,7 +110,8 @@ TargetTraits TraitsOfArm(const Has& has) {
   return traits;
 }
 
-// Returns the traits of WebAssembly. Its minima and maxima propagate NaNs.
+// Returns the traits of WebAssembly, whose minima and maxima return NaN if an
+// operand is a NaN.
 TargetTraits TraitsOfWasm() {
   TargetTraits traits;
   traits.has_fma = traits.has_half_conversion = false;
@@ -119,7 +120,7 @@ TargetTraits TraitsOfWasm() {
   return traits;
 }
 
-// Returns the bits of SVE's vectors on this machine; 0 if it has none.
+// Returns the number of bits of this machine's SVE vectors; 0 if it has no SVE.
 int SveBitsHere() {
 #if defined(__aarch64__) && defined(__linux__)
   const int bytes = prctl(PR_SVE_GET_VL);
@@ -129,7 +130,8 @@ int SveBitsHere() {
 #endif
 }
 
-// Returns the host that a text "triple:cpu+feature+feature" describes.
+// Parses the text "triple:cpu+feature+feature", whose parts except the CPU may
+// be missing.
 StatusOr<Host> ParseHost(const std::string& text) {
   Host host;
   host.triple = llvm::sys::getProcessTriple();
@@ -140,8 +142,8 @@ StatusOr<Host> ParseHost(const std::string& text) {
   }
   std::string_view rest = text;
   if (const size_t colon = rest.find(':'); colon != std::string_view::npos) {
-    // "aarch64-linux-gnu" lacks the vendor; without normalizing, LLVM would
-    // take "linux" for the vendor.
+    // A triple such as "aarch64-linux-gnu" lacks the vendor. LLVM would take
+    // "linux" for the vendor if the triple were not normalised.
     host.triple = llvm::Triple::normalize(llvm::StringRef(rest.data(), colon));
     rest.remove_prefix(colon + 1);
   }

@@ -1,5 +1,5 @@
-// Describes a machine to LLVM: the machine that this code runs on, an older
-// machine of its kind, or a machine of another kind.
+// Describes the machine that LLVM makes code for: this machine, an older one of
+// the same architecture, or one of another architecture.
 #ifndef EMBER_JIT_LLVM_PASSES_HOST_H_
 #define EMBER_JIT_LLVM_PASSES_HOST_H_
 
@@ -16,32 +16,33 @@ namespace ember::jit::llvm_ir {
 struct Host {
   std::string triple;
   std::string cpu;
-  // features to add to or remove from those of the CPU:
+  // the CPU's features that are switched on or off:
   // "+amx-tile,-avx512vp2intersect"
   std::string features;
   bool has_512_bits = false;
-  // True if masks of lanes are the signs of elements, as in AVX, instead of
-  // registers of their own.
+  // True if the machine has no mask registers, but masked accesses whose masks
+  // are the sign bits of vector elements, as in AVX.
   bool has_sign_masks = false;
   bool has_sign_masks_of_integers = false;
   TargetTraits traits;
 };
 
-// Returns the description of a machine. cpu: a name that LLVM knows, or empty
-// for this machine with all its features. Further features may follow:
-// "x86-64-v4+avx512vnni". "+sve=256" gives the bits of SVE's vectors; without
-// it SVE is not used. A triple and a colon before the name mean a machine of
-// another kind, whose back end has to be initialized and whose code can be
-// looked at: "arm-linux-gnueabihf:cortex-a9". Thread-safe. Fails if LLVM has no
-// back end or the CPU is too old.
+// Returns the description of a machine. `cpu` is a CPU's name that LLVM knows,
+// or empty for this machine with all its features. Features may follow the
+// name: "x86-64-v4+avx512vnni". "+sve=256" says how many bits SVE's vectors
+// have; without it SVE is not used. A triple and a colon may come before the
+// name: "arm-linux-gnueabihf:cortex-a9". LLVM's back end for another
+// architecture must have been initialised (UseAllTargets). Errors: a reason to
+// decline if LLVM has no such back end or the CPU is too old. Thread-safe.
 StatusOr<Host> DetectHost(const std::string& cpu);
 
-// Returns the features of the host that this machine lacks, "avx512f,
-// avx512bw", or the host's architecture if it differs; empty if code for the
-// host runs here.
+// Returns the features of the host that this machine lacks, such as "avx512f,
+// avx512bw", or the name of its architecture if this machine has another one;
+// empty if code for the host runs here.
 StatusOr<std::string> MissingHere(const Host& host);
 
-// Returns a target machine of LLVM. It must not be shared between threads.
+// Returns an LLVM target machine for the host. Only one thread at a time may
+// use it.
 StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(const Host& host,
                                                              Effort effort);
 

@@ -22,15 +22,16 @@ bool IsMaskedAccess(const llvm::Instruction& instruction) {
          call->getIntrinsicID() == llvm::Intrinsic::masked_store;
 }
 
-// Lowers one masked load or store to accesses of registers of 128 or 256 bits.
+// Replaces one masked load or store by instructions that each access a register
+// of 128 or 256 bits.
 class MaskedAccess {
  public:
   MaskedAccess(llvm::IntrinsicInst& call, bool has_avx2)
       : call_(call), has_avx2_(has_avx2), b_(&call) {
     is_load_ = call.getIntrinsicID() == llvm::Intrinsic::masked_load;
-    // The operands are load(pointer, alignment, mask, off) and store(value,
-    // pointer, alignment, mask). `off` is the result in lanes that the mask
-    // disables.
+    // The operands of LLVM's intrinsics are load(pointer, alignment, mask, off)
+    // and store(value, pointer, alignment, mask). `off` is the result in lanes
+    // that the mask disables.
     pointer_ = call.getArgOperand(is_load_ ? 0 : 1);
     alignment_ = call.getArgOperand(is_load_ ? 1 : 2);
     mask_ = call.getArgOperand(is_load_ ? 2 : 3);
@@ -53,8 +54,8 @@ class MaskedAccess {
   }
 
  private:
-  // Returns `lanes` lanes of the vector from `begin` on; in place of lanes
-  // beyond its end, lanes of `rest`.
+  // Returns `lanes` lanes of the vector, beginning with lane `begin`. Lanes
+  // beyond the vector's end are filled with lane 0 of `rest`.
   Value* Slice(Value* vector, int begin, int lanes, Value* rest) {
     std::vector<int> which;
     for (int lane = begin; lane < begin + lanes; ++lane)
@@ -78,10 +79,10 @@ class MaskedAccess {
     return StoreWholeOrSome(pointer, mask, value);
   }
 
-  // Stores the value with a branch: without a mask if the mask has all lanes,
-  // otherwise with the mask. Stores of some lanes take tens of cycles on some
-  // machines (Zen 3). Most stores are of all lanes, because a mask only cuts
-  // off the end of a row.
+  // Emits a branch to a plain store if all lanes are active, and to a masked
+  // store otherwise. On some machines (Zen 3) a masked store takes tens of
+  // cycles. Most stores have all lanes, because a mask only cuts off the end of
+  // a row.
   Value* StoreWholeOrSome(Value* pointer, Value* mask, Value* value) {
     llvm::Instruction* whole = nullptr;
     llvm::Instruction* some = nullptr;
@@ -108,8 +109,8 @@ class MaskedAccess {
         b_.CreateIntrinsic(Instruction(off->getType()), {},
                            {pointer, Signs(mask, off->getType())});
     Value* value = b_.CreateBitCast(Marked(loaded), off->getType());
-    // The instruction sets lanes that the mask disables to 0. If they must have
-    // another value, it is selected here.
+    // The instruction sets lanes that the mask disables to 0. If `off` is
+    // another value, a select inserts it.
     const auto* known = llvm::dyn_cast<llvm::Constant>(off);
     const bool any = known != nullptr && (llvm::isa<llvm::UndefValue>(known) ||
                                           known->isNullValue());
@@ -124,7 +125,8 @@ class MaskedAccess {
                            {pointer, signs, b_.CreateBitCast(value, type)}));
   }
 
-  // Returns the mask as the signs of integers as wide as the elements.
+  // Returns the mask as the instructions take it: integers as wide as the
+  // elements, whose sign bits are the mask.
   Value* Signs(Value* mask, llvm::Type* like) {
     return b_.CreateSExt(
         mask, llvm::VectorType::getInteger(llvm::cast<llvm::VectorType>(like)));
@@ -133,8 +135,8 @@ class MaskedAccess {
   bool IsOfFloats() const {
     return element_->isFloatingPointTy() || !has_avx2_;
   }
-  // Returns the type of the instruction's operand for elements of the given
-  // type.
+  // Returns the vector type of the instruction's operand for a vector of the
+  // given type: floats if there are only instructions for floats.
   llvm::Type* InstructionType(llvm::Type* type) {
     if (!IsOfFloats()) return type;
     llvm::Type* element = element_->getScalarSizeInBits() == 32
@@ -145,8 +147,8 @@ class MaskedAccess {
   }
 
   ID Instruction(llvm::Type* type) const {
-    // The indices of the table: floats or not, load or store, 32 or 64 bits,
-    // 128 or 256 bits.
+    // The table's indices are: integers or floats, load or store, 32 or 64 bits
+    // per element, 128 or 256 bits per register.
     using namespace llvm::Intrinsic;  // NOLINT: the table below uses its names
     static constexpr ID kTable[2][2][2][2] = {
         {{{x86_avx2_maskload_d, x86_avx2_maskload_d_256},
@@ -168,8 +170,8 @@ class MaskedAccess {
     return instruction;
   }
 
-  // Concatenates the parts, and returns as many of the first lanes as the
-  // access has.
+  // Joins the vectors of all registers, and returns as many lanes as the
+  // original access has.
   Value* Joined(std::vector<Value*> parts) {
     while (parts.size() > 1) {
       std::vector<Value*> pairs;
@@ -196,7 +198,8 @@ class MaskedAccess {
   Value* pointer_;
   Value* alignment_;
   Value* mask_;
-  // The value to store; for a load, the result in lanes that the mask disables.
+  // For a store: the value to store. For a load: the result in lanes that the
+  // mask disables.
   Value* value_;
   llvm::Type* element_;
   int lanes_;

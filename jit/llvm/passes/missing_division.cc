@@ -25,8 +25,9 @@ bool IsMissing(const TargetTraits& target, const Instruction& instruction) {
   if (division == nullptr || !division->isIntDivRem()) return false;
   const bool is_long = division->getType()->getScalarSizeInBits() > 32;
   if (is_long ? target.has_long_integers : target.has_division) return false;
-  // LLVM makes shifts of divisions by powers of two, and products of those by
-  // other constants that fit a register, so these divisions stay.
+  // LLVM replaces a division by a power of two by a shift, and one by another
+  // constant by a multiplication, if the product fits a register. So these
+  // divisions are not missing.
   const llvm::APInt* divisor = nullptr;
   if (!llvm::PatternMatch::match(division->getOperand(1),
                                  llvm::PatternMatch::m_APInt(divisor)))
@@ -94,8 +95,8 @@ class Divider {
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, value, b.getFalse());
   }
 
-  // Returns the function type(type a, type b), which computes a / b without
-  // signs.
+  // Returns a function of the module that divides unsigned numbers: type(type
+  // a, type b), which returns a / b.
   llvm::Function* Function(llvm::Type* type) {
     const bool is_long = type->isIntegerTy(64);
     llvm::Function*& function = functions_[is_long];
@@ -139,7 +140,8 @@ class Divider {
 
   const TargetTraits& target_;
   llvm::Module& module_;
-  // Functions that divide numbers of 32 bits and of 64 bits.
+  // The functions that divide: for numbers of 32 bits and of 64 bits; null
+  // until one is needed.
   llvm::Function* functions_[2] = {};
 };
 

@@ -23,7 +23,7 @@ bool IsHalf(const Value* value) {
   return value->getType()->getScalarType()->isHalfTy();
 }
 
-// Makes the operations that replace one instruction.
+// Emits the operations that replace one instruction, before that instruction.
 class Expansion {
  public:
   explicit Expansion(Instruction& instruction)
@@ -33,8 +33,8 @@ class Expansion {
     b_.SetInsertPoint(&instruction);
   }
 
-  // Returns the instruction's value, computed by other operations; null if the
-  // machine has the operation.
+  // Returns a value that equals the instruction's result, computed by other
+  // operations; null if the machine has the instruction.
   Value* Of(const TargetTraits& target) {
     switch (instruction_.getOpcode()) {
       case Instruction::FNeg:
@@ -89,8 +89,8 @@ class Expansion {
 
   // --- 64-bit integers
 
-  // Converts a 64-bit integer to f64, as a sum of its halves. The sum rounds
-  // once; the result is exact for numbers of 53 bits.
+  // Converts a 64-bit integer to f64, as the sum of its two halves. The sum
+  // rounds once, and is exact for numbers of 53 bits.
   Value* LongToDouble(Value* value, bool is_signed) {
     llvm::Type* const word = ShapedAs(b_.getInt32Ty(), value);
     llvm::Type* const number = ShapedAs(b_.getDoubleTy(), value);

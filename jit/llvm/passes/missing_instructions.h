@@ -2,7 +2,7 @@
 // machine has no instructions for. LLVM would call a library for them, which
 // kernels must not do (vm/format/kernel_abi.h). The operations are replaced by
 // others that the machine has, with the same results bit for bit. Legalisation
-// (jit/legalise) has already replaced other operations.
+// (jit/legalise) has already replaced other missing operations in the nest.
 //
 //   Optimize(...);
 //   ExpandMissingInstructions(host.traits, module);
@@ -16,8 +16,8 @@
 
 namespace ember::jit::llvm_ir {
 
-// Expands the operations in the module. Functions that this adds have no
-// attributes of a target.
+// Replaces the missing operations in the module. The functions that it adds
+// have no target attributes yet.
 void ExpandMissingInstructions(const TargetTraits& target,
                                llvm::Module& module);
 

@@ -18,9 +18,9 @@
 namespace ember::jit::llvm_ir {
 namespace {
 
-// LLVM's passes. The nest has decided about loops, so there is no vectoriser or
-// unroller. Values that depend on nothing further in are already outside of
-// loops, so loop-invariant code motion is for loads and for values that other
+// LLVM's passes for each effort. The nest has decided which loops are vectors
+// or unrolled, so there is no vectoriser and no unroller. The emitter has
+// hoisted values out of loops, so licm only hoists loads and values that other
 // passes uncover.
 constexpr const char* kFullPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
@@ -91,8 +91,8 @@ Status Optimize(const Host& host, llvm::TargetMachine& machine, Effort effort,
     LowerMaskedAccesses(module, host.has_sign_masks_of_integers);
   ExpandMissingInstructions(host.traits, module);
   if (machine.getTargetTriple().isWasm()) ReplaceHalvesByBits(module);
-  // ExpandMissingInstructions has added functions, which also need the
-  // attributes.
+  // The attributes are added last, because ExpandMissingInstructions adds
+  // functions, which also need them.
   AddTargetAttributes(host, module);
   return OkStatus();
 }
@@ -141,9 +141,9 @@ Status CheckNeedsNothing(const llvm::MemoryBuffer& object) {
     llvm::Expected<llvm::StringRef> name = symbol.getName();
     if (!flags || !name)
       return InternalError("expected an object file with symbols");
-    // The symbol without a name, with which symbol tables of ELF begin, is no
-    // outside symbol. WebAssembly's symbols of the stack and of the constants'
-    // address are globals of the runtime.
+    // Undefined symbols that are no calls of a library: the nameless symbol
+    // with which symbol tables of ELF begin, and WebAssembly's symbols of the
+    // stack and of the constants' address, which are globals of the runtime.
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) == 0 ||
         name->empty() || *name == "__stack_pointer" || *name == "__memory_base")
       continue;

@@ -46,8 +46,8 @@ std::string FromEnvironment(const char* name) {
   return value;
 }
 
-// Returns the number of the first buffer that has the same memory as buffer
-// `number`.
+// Returns the number of the first buffer that begins at the same address as
+// buffer `number`.
 size_t FirstAt(const std::vector<ForeignBuffer>& buffers, size_t number) {
   size_t first = 0;
   while (buffers[first].data != buffers[number].data) ++first;
@@ -114,8 +114,8 @@ class Machine : public ForeignMachine {
 
  private:
   void StartServer(const std::string& emulator) {
-    // SIGPIPE is ignored: a crash of a kernel is detected where the server's
-    // answer is read.
+    // If a kernel crashes the server, a write to it must not end this process.
+    // SIGPIPE is ignored; reading the server's answer then reports the crash.
     std::signal(SIGPIPE, SIG_IGN);
     std::istringstream words(emulator);
     std::vector<std::string> arguments;

@@ -22,9 +22,10 @@
 
 namespace ember::jit::llvm_ir {
 
-// The memory of a buffer. The server allocates it at the same offset in a page.
-// So its end or begin is at the end or begin of accessible memory in the
-// server, too. Buffers at the same address share memory there, too.
+// The memory of a buffer in the test. The server allocates the buffer at the
+// same offset in a page, so that a buffer that ends or begins at inaccessible
+// memory does so in the server, too. Buffers at the same address share memory
+// there, too.
 struct ForeignBuffer {
   void* data = nullptr;
   int64_t bytes = 0;
@@ -38,13 +39,15 @@ class ForeignMachine {
   // needs is missing.
   static std::unique_ptr<ForeignMachine> Create(const Processor& processor);
 
-  // The compiler for the processor. Code that it compiles can only be passed to
-  // Run: it has no functions to call.
+  // Returns the compiler for the processor. The code that it compiles can only
+  // be passed to Run: CompiledNest's function pointers are missing, since this
+  // machine cannot call the code.
   virtual Compiler& compiler() = 0;
 
-  // Runs the phases, prologue first, in two calls each; phase i has tasks[i]
-  // tasks. Returns false if a check failed; then `failure` says which. If the
-  // kernel crashes, prints the nest and ends the process.
+  // Runs the phases, prologue first. Phase i has tasks[i] tasks, which are run
+  // by two calls of its function. Returns false if a check failed, and
+  // describes the check in `failure`. If the kernel crashes, prints the nest
+  // and ends the process.
   virtual bool Run(const loops::LoopNest& nest, const CompiledNest& code,
                    const std::vector<int64_t>& parameters,
                    const std::vector<int64_t>& tasks,

@@ -1,10 +1,11 @@
 // Runs kernels for jit/llvm/testing/foreign.cc. The server is built for the
 // other processor and runs under qemu-user.
 //
-// Request, all numbers i64: alignment and bytes of the code (vm::KernelCode);
-// the parameters; the buffers' bytes, each with its offset in a page, or -1 - N
-// for the same memory as buffer N; entries and tasks of the functions. Answer:
-// 0, or 1 and the record of the failed check; the buffers' bytes.
+// The request consists of the following, with all numbers as i64: alignment and
+// bytes of the code (vm::KernelCode); the parameters; the buffers' bytes, each
+// with its offset in a page, or -1 - N for the same memory as buffer N; entries
+// and tasks of the functions. The answer consists of: 0, or 1 if a check
+// failed; the record of the failed check; the buffers' bytes.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,8 +25,8 @@ namespace {
 
 constexpr int64_t kPage = 4096;
 
-// Ends the process with a message: the client has gone, or violates the
-// protocol.
+// Ends the process with a message. Called if the client has ended or violates
+// the protocol.
 [[noreturn]] void Fail(const char* what) {
   std::fprintf(stderr, "foreign_server: %s\n", what);
   std::exit(1);
@@ -58,7 +59,8 @@ int64_t ReadNumber() {
   return number;
 }
 
-// Memory between two pages that cannot be accessed.
+// The memory of a buffer. It is surrounded by two pages that cannot be
+// accessed, so that accesses outside crash.
 struct Memory {
   char* base = nullptr;
   char* data = nullptr;

@@ -13,8 +13,8 @@ constexpr DeclineReason kReasons[] = {
 #undef EMBER_ROW
 };
 
-// Returns the reason of a refusal, from a message that gives the place before
-// the reason.
+// Returns the reason to decline that the message contains, after the names of
+// what was compiled; "not lowered" if it contains none.
 std::string ReasonOf(std::string_view message) {
   for (const DeclineReason reason : kReasons) {
     const std::string text(DeclineText(reason));

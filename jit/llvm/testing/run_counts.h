@@ -1,5 +1,5 @@
-// Counts the outcomes of the kernels that a test made for a processor. The
-// test's last line prints them:
+// Counts how many kernels of a test were run, wrong or refused. The test's last
+// line prints them:
 //
 //   armv7-neon: Nests, seeds 0..5: 24 kernels run, 0 wrong; refused: 2 (2
 //   float-remainder)
@@ -16,15 +16,16 @@ namespace ember::jit::llvm_ir {
 struct RunCounts {
   int64_t run = 0;
   int64_t wrong = 0;
-  // number of refused kernels; key: the reason
+  // number of refused kernels for each reason; key: the reason
   std::map<std::string, int64_t> refused;
 
-  // Counts a refused kernel under the row of jit/backend/decline_reasons.h that
-  // the message contains, or under "not lowered".
+  // Counts a refused kernel under the reason (a row of
+  // jit/backend/decline_reasons.h) that the message contains, or under "not
+  // lowered".
   void Refuse(std::string_view message);
   int64_t all_refused() const;
-  // Prints the line with the counts. `where`: "armv7-neon", or another name of
-  // the executor.
+  // Prints one line with the counts. `where`: the processor, such as
+  // "armv7-neon", or another executor. `what`: the test and its seeds.
   void Print(std::string_view where, std::string_view what) const;
 };
 

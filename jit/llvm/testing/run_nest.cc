@@ -33,7 +33,8 @@ using tensor::Opcode;
 
 namespace {
 
-// Returns the bits of an expression of constants and parameters.
+// Evaluates an expression of constants and parameters, such as an extent, and
+// returns its bits.
 uint64_t Evaluate(const LoopNest& nest, NodeId id,
                   const std::vector<int64_t>& parameters) {
   const tensor::Node& node = nest.pool[id];
@@ -96,8 +97,8 @@ void ExpectSameOutputs(const LoopNest& nest, const Buffers& expected,
 
 namespace {
 
-// Returns the emulated machine of the processor that the tests are for; null if
-// that processor has no emulator.
+// Returns the emulator of the processor under test; null if its code runs on
+// this machine.
 ForeignMachine* TestMachine() {
   static ForeignMachine* const machine = []() -> ForeignMachine* {
     const Processor* const processor = TestProcessor();
@@ -109,8 +110,7 @@ ForeignMachine* TestMachine() {
   return machine;
 }
 
-// Returns LLVM's name of the processor that tests are for; "" means this
-// machine.
+// Returns LLVM's name of the processor under test; "" means this machine.
 std::string TestCpu() {
   const Processor* const processor = TestProcessor();
   return processor == nullptr ? "" : std::string(processor->llvm);
@@ -126,8 +126,9 @@ bool IsInPath(const std::string& program) {
   return false;
 }
 
-// Skips all tests if this machine cannot run their code. The class is a
-// listener, because tests that an environment skips are reported as completed.
+// Skips all tests if this machine cannot run the code of the processor under
+// test. It is a listener, because tests that a gtest environment skips are
+// reported as completed.
 class SkipWhereItCannotRun : public ::testing::EmptyTestEventListener {
  public:
   void OnTestProgramStart(const ::testing::UnitTest&) override {

@@ -1,7 +1,8 @@
-// Runs kernels for WebAssembly for jit/llvm/testing/foreign.cc, in node. foreign_server.cc describes the protocol.
+// Runs kernels for WebAssembly in node. jit/llvm/testing/foreign.cc starts this server for tests; foreign_server.cc
+// describes the protocol.
 //
-// Each buffer lies between two guards. A kernel that changes a guard ends the server, as an access to a page that is not
-// mapped ends that of the other processors.
+// Each buffer lies between two guards, which are bytes of a known value. If a kernel changes a guard, the server ends.
+// (The server for other processors ends at such an access, because the page is not mapped.)
 import { readSync, writeSync } from 'node:fs';
 
 const PAGE = 4096;
@@ -27,7 +28,8 @@ function fail(what) {
   process.exit(1);
 }
 
-// Memory of which parts are given out, each with a guard before and behind it.
+// The memory of the WebAssembly module. place() allocates parts of it, each
+// between two guards: bytes whose changes are noticed by check().
 class Memory {
   memory = new WebAssembly.Memory({ initial: STACK / 65536 });
   #end = STACK;
@@ -61,7 +63,8 @@ class Memory {
 }
 
 function serve() {
-  readNumber();  // the alignment of the code
+  // Reads the alignment of the code, which WebAssembly does not need.
+  readNumber();
   const code = new WebAssembly.Module(read(readNumber()));
   const memory = new Memory();
   const parameters = read(8 * readNumber());

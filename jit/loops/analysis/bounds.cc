@@ -34,9 +34,10 @@ std::optional<Product> LimitOf(const ExpressionPool& pool, const Facts& facts,
   const std::optional<Product> divisor = FactorsOf(pool, node.operands[1]);
   if (!limit || !divisor || facts.RangeOf(node.operands[1]).low < 0)
     return std::nullopt;
-  // The divisor must divide the limit: the limit must have all of its factors,
-  // and its constant must divide the limit's constant. The limit is exact, so
-  // no part of the quotient overflows.
+  // The quotient is a product again only if the divisor divides the limit: the
+  // limit must have all factors of the divisor, and the divisor's constant must
+  // divide the limit's constant. The limit does not overflow, so neither does
+  // the quotient, which consists of some of its factors.
   if (divisor->constant <= 0 || limit->constant <= 0 ||
       limit->constant % divisor->constant != 0 ||
       !std::ranges::includes(limit->factors, divisor->factors)) {
@@ -48,14 +49,14 @@ std::optional<Product> LimitOf(const ExpressionPool& pool, const Facts& facts,
   return quotient;
 }
 
-// Proves that sums over the integers are not negative.
+// Proves that a sum over the integers (LinearSum) is never negative.
 class Prover {
  public:
   Prover(const ExpressionPool& pool, const Facts& facts)
       : pool_(pool), facts_(facts), known_(facts.Inequalities()) {}
 
-  // True if it is proved that the sum is not negative. Looks for short proofs
-  // first.
+  // True if it is proved that the sum is not negative. Raises the depth limit
+  // step by step, so that the shortest proof is found first.
   bool IsNotNegative(const std::optional<LinearSum>& sum) {
     if (!sum) return false;
     steps_ = 0;
@@ -66,7 +67,8 @@ class Prover {
   }
 
  private:
-  // Tries to prove that goal >= 0 in at most `depth` steps.
+  // Tries to prove that the sum `goal` is >= 0, in at most `depth` steps. Each
+  // step replaces the goal by another sum that implies it.
   bool Prove(const LinearSum& goal, int depth) {
     const std::optional<int64_t> least = facts_.LowerBound(goal);
     if (least && *least >= 0) return true;
@@ -77,7 +79,8 @@ class Prover {
     return false;
   }
 
-  // Tries to prove the goal by eliminating one term.
+  // Tries to prove goal >= 0 by eliminating one term: with a known fact, with a
+  // rule of the term's node, or by cases.
   bool ProveWithout(const LinearSum& goal, const LinearTerm& term, int depth) {
     for (const LinearSum* fact : known_) {
       if (ProveBy(goal, term, *fact, depth)) return true;
@@ -95,9 +98,9 @@ class Prover {
     return 0;
   }
 
-  // Tries to prove the goal by one fact. goal >= 0 follows from g * goal + (g -
-  // 1) - f * fact >= 0, where g and f are positive integers that cancel the
-  // term.
+  // Tries to prove the goal from one fact, which says that a sum is >= 0. goal
+  // >= 0 follows from g * goal + (g - 1) - f * fact >= 0, where the positive
+  // integers g and f are chosen so that the term cancels.
   bool ProveBy(const LinearSum& goal, const LinearTerm& term,
                const LinearSum& fact, int depth) {
     int64_t wanted = term.coefficient;
@@ -115,9 +118,9 @@ class Prover {
     return rest && Prove(*rest, depth - 1);
   }
 
-  // Tries to prove the goal by cases. A minimum, maximum or select equals one
-  // of its operands: the goal holds if it can be proved with each operand in
-  // its place.
+  // Tries to prove the goal by cases if the term is a minimum, maximum or
+  // select, which equals one of two operands: the goal holds if it can be
+  // proved with each of the two in the term's position.
   bool ProveByCases(const LinearSum& goal, const LinearTerm& term, int depth) {
     const Node& node = pool_[term.node];
     size_t first = 0;
@@ -140,7 +143,8 @@ class Prover {
     return prove(first) && prove(first + 1);
   }
 
-  // Returns sums that contain the node and are never negative.
+  // Returns rules of the node's instruction: sums that contain the node and are
+  // never negative, such as x - min(x, y).
   std::vector<LinearSum> RulesOf(NodeId id) {
     std::vector<LinearSum> rules;
     // Adds the rule left - right - constant >= 0.
@@ -189,7 +193,7 @@ class Prover {
     if (divisor && *divisor > 0) {
       const std::optional<LinearSum> whole = AddScaled({}, self, *divisor);
       if (!whole) return;
-      add(x, *whole, 0);                // adds the rule c * q <= x
+      add(x, *whole, 0);  // adds the rule c * q <= x, for q = x floordiv c
       add(*whole, x, -(*divisor - 1));  // adds the rule x <= c * q + c - 1
     } else if (facts_.RangeOf(node.operands[0]).low >= 0 &&
                facts_.RangeOf(node.operands[1]).low >= 0) {
@@ -197,8 +201,8 @@ class Prover {
     }
   }
 
-  // Adds the rule that the node is below its limit. Only limits that are linear
-  // sums are used: a number, or a multiple of one factor.
+  // Adds the rule that the node is less than its limit (LimitOf). A limit with
+  // two or more factors is no linear sum, so it gives no rule.
   template <typename Add>
   void AddLimitRule(NodeId id, const LinearSum& self, Add&& add) {
     const std::optional<Product> limit = LimitOf(pool_, facts_, id);

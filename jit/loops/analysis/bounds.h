@@ -4,7 +4,7 @@
 //   // in `for i < N` and `if i * 16 + j < N`
 //   ProvablyInBounds(pool, facts, i_times_16_plus_j, n);   // true
 //
-// The proof uses the following, for a bounded number of steps:
+// A proof has a bounded number of steps and uses:
 //   - the ranges of index and extent;
 //   - sums of products by constants, over the integers where nothing wraps:
 //     it subtracts facts (comparisons that hold, i <= extent - 1) until the

@@ -34,8 +34,9 @@ int64_t Divisor(const ExpressionPool& pool, NodeId id, int depth) {
     case Opcode::kMultiply:
       return std::min(of(0) * of(1), kLargestDivisor);
     case Opcode::kModulo: {
-      // Uses x mod m = x - m * (x floordiv m). The instruction table defines x
-      // mod 0 in another way, so the modulus must be a positive constant.
+      // The divisor of x mod m follows from x mod m = x - m * (x floordiv m).
+      // The instruction table defines x mod 0 in another way, so the modulus
+      // must be a positive constant.
       const auto modulus = pool.IntegerConstant(node.operands[1]);
       if (!modulus || *modulus <= 0) return 1;
       return std::min(of(0), PowerOfTwoIn(*modulus));

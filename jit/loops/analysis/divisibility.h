@@ -11,8 +11,8 @@
 
 namespace ember::loops {
 
-// The divisor that is returned for 0, and the largest one that is returned for
-// any value.
+// The largest divisor that the functions of this file return. It is also what
+// they return for the value 0, which every power of two divides.
 inline constexpr int64_t kLargestDivisor = int64_t{1} << 30;
 
 // Returns the largest power of two, up to kLargestDivisor, that divides the
@@ -20,7 +20,8 @@ inline constexpr int64_t kLargestDivisor = int64_t{1} << 30;
 int64_t PowerOfTwoIn(int64_t number);
 
 // Returns a power of two, up to kLargestDivisor, that divides every value of
-// the i64 node, even where it wraps. 1 if nothing is known.
+// the i64 node, even if computing it wraps. Returns 1 if nothing is known about
+// the node.
 int64_t DivisorOf(const tensor::ExpressionPool& pool, tensor::NodeId node);
 
 }  // namespace ember::loops

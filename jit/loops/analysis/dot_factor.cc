@@ -43,13 +43,15 @@ bool HasLoad(const tensor::ExpressionPool& pool, NodeId value) {
   return false;
 }
 
-// The leaves of a tree of byte operations.
+// The leaves of an expression tree of byte operations, whose root is an
+// unpacked factor.
 struct Leaves {
   std::vector<NodeId> loads;
   std::vector<NodeId> others;
 };
 
-// Adds the leaves of the value's tree. Returns false if it is no such tree.
+// Adds the leaves of the value's expression tree. Returns false if the tree
+// contains an operation on loaded values that is no byte operation.
 bool AddLeaves(const tensor::ExpressionPool& pool, NodeId value,
                Leaves& leaves) {
   const Node& node = pool[value];

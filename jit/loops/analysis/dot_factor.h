@@ -5,9 +5,10 @@
 //   i32((%w[n, k] >> (h * 4)) & 15)                   unpacked in registers
 //   i32(((%low[n, k] >> 4) & 15) | ((%high[n, k] & 3) << 4))
 //
-// A factor that is unpacked is a tree of byte operations. Some leaves are
-// loads. The other leaves do not depend on the dot loop's variable, and load
-// nothing, so each byte of a vector of elements is unpacked in the same way.
+// An unpacked factor is an expression tree of byte operations. Its leaves are
+// loads, and expressions that load nothing and do not depend on the dot loop's
+// variable. So all bytes of a vector of elements are unpacked by the same
+// instructions.
 //
 // The operations are those that machines have for vectors of bytes: and, or,
 // xor, shifts, addition and subtraction.
@@ -24,27 +25,31 @@ namespace ember::loops {
 using tensor::NodeId;
 
 struct DotFactor {
-  NodeId load = 0;   // the access; the first one if there are several
-  NodeId value = 0;  // the value that is widened; equal to `load` if unchanged
-  // The other accesses, for numbers whose bits lie in several buffers.
+  // The load or pad that reads the factor; the first one if there are several.
+  NodeId load = 0;
+  // The value that the factor's cast widens. It equals `load` if no operation
+  // lies between them.
+  NodeId value = 0;
+  // The loads after the first, if the bits of one number are stored in several
+  // elements.
   std::vector<NodeId> more_loads;
 
   bool is_unpacked() const { return load != value; }
 };
 
 // Returns the factor if `widened` is a cast of an access (a load or a pad), or
-// of a value that is unpacked from loads. Returns nullopt otherwise, and if a
-// leaf depends on `variable`, the variable of the dot loop, where that is
-// given.
+// of a value that is unpacked from loads; otherwise returns nullopt.
+// `variable`: the variable of the dot loop, if known. A leaf that depends on it
+// and is no load makes the result nullopt, too.
 std::optional<DotFactor> DotFactorOf(const tensor::ExpressionPool& pool,
                                      NodeId widened,
                                      std::optional<NodeId> variable = {});
 
-// Returns all accesses of the factor.
+// Returns all loads and pads that a dot loop's factor reads.
 std::vector<NodeId> LoadsOf(const DotFactor& factor);
 
-// Returns the leaves of the tree other than its loads. There are none if the
-// factor is not unpacked.
+// Returns the leaves of the factor's expression tree other than its loads. The
+// list is empty if the factor is not unpacked.
 std::vector<NodeId> LeavesOf(const tensor::ExpressionPool& pool,
                              const DotFactor& factor);
 

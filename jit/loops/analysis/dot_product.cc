@@ -12,7 +12,8 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// True if consecutive values of the variable load neighbouring elements.
+// True if consecutive values of the loop's variable make the load read
+// neighbouring elements, in the order of memory.
 bool RunsWith(const tensor::ExpressionPool& pool, const Node& load,
               NodeId variable) {
   if (load.operands.empty()) return false;

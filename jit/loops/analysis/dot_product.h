@@ -24,15 +24,16 @@
 
 namespace ember::loops {
 
-// Signed bytes in -kSmallByte..kSmallByte are small: the sum of two products of
-// small bytes and any unsigned bytes fits 16 bits. x86 without VNNI has an
-// instruction for such sums.
+// A signed byte is small if it is in -kSmallByte..kSmallByte. The sum of two
+// products of a small byte and any unsigned byte fits 16 bits, so x86 without
+// VNNI computes it by one instruction (vpmaddubsw).
 inline constexpr int64_t kSmallByte = 64;
 
 struct DotProduct {
   int64_t count = 4;
-  const Store* store = nullptr;  // the store in the statement's body
-  DotFactor a, b;  // the two factors; their loads may be the same node
+  const Store* store = nullptr;  // the only store of the dot loop's body
+  // The two factors of the product; their loads may be the same node.
+  DotFactor a, b;
 
   bool is_unpacked() const { return a.is_unpacked() || b.is_unpacked(); }
 };
@@ -41,7 +42,8 @@ struct DotProduct {
 // that says what is wrong if the loop is no dot product.
 StatusOr<DotProduct> DotProductOf(const LoopNest& nest, const Statement& loop);
 
-// True if dot loops exist that add `count` products of a and b to the sum type.
+// True if a dot loop may add `count` products of factors of types a and b to a
+// sum of this type.
 bool IsDotProductType(int64_t count, DType a, DType b, DType sum);
 
 }  // namespace ember::loops

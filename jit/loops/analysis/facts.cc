@@ -22,7 +22,8 @@ bool IsLoad(const Node& node) {
   return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
 }
 
-// True for types whose ranges are intervals of i64.
+// True for integer types whose values fit i64, so that a range is an interval
+// of i64.
 bool IsOrdered(DType type) { return IsInteger(type) && type != DType::kU64; }
 
 int64_t SaturatedAdd(int64_t a, int64_t b) {
@@ -30,16 +31,17 @@ int64_t SaturatedAdd(int64_t a, int64_t b) {
   return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
-// Returns the range of a division or remainder whose divisor may be 0. The
-// result is 0 if the divisor is 0.
+// Returns the range of a quotient or remainder whose divisor may be 0. The
+// instruction table defines the result as 0 in that case, so the range includes
+// 0.
 Interval DivideOrZero(Opcode opcode, Interval a, Interval divisor) {
   if (a.low < 0 || divisor.low < 0) return Interval::Full();
   if (opcode == Opcode::kFloorDivide) return {0, a.high};
   return {0, std::min(a.high, std::max<int64_t>(divisor.high, 1) - 1)};
 }
 
-// Removes the factors from the list, if the list has all of them. Otherwise
-// returns false, and does not change the list.
+// Removes `factors` from the list if the list contains all of them. Otherwise
+// returns false and leaves the list as it is.
 bool Remove(std::vector<NodeId>& list, const std::vector<NodeId>& factors) {
   if (!std::includes(list.begin(), list.end(), factors.begin(),
                      factors.end())) {
@@ -126,8 +128,8 @@ void Facts::NoteExtents(const Buffer& buffer) {
   shapes_.push_back(std::move(shape));
 }
 
-// Notes a range of the node, whose computation cannot overflow. The range
-// therefore also bounds the nodes from which the node is computed.
+// Notes that an expression that cannot overflow is in the range, and derives
+// ranges of its subexpressions from that: if N + 2 is in 0..9, N is in -2..7.
 void Facts::NoteExactRange(NodeId id, Interval range) {
   while (true) {
     NoteRange(id, range, {});
@@ -371,8 +373,9 @@ Interval Facts::Compute(NodeId id) const {
   return range;
 }
 
-// True if the product is at most the number of elements of an input or output:
-// its factors are extents of one buffer, each used whole.
+// True if the product is at most the number of elements of one input or output:
+// each factor of the product is a factor of an extent of that buffer, and an
+// extent counts only if all its factors occur.
 bool Facts::FitsBuffer(const Product& product) const {
   for (const std::vector<Product>& shape : shapes_) {
     std::vector<NodeId> left = product.factors;
@@ -393,7 +396,8 @@ std::optional<Product> Facts::ExactProduct(NodeId node) const {
   for (NodeId factor : product->factors) {
     const Interval range = RangeOf(factor);
     if (range.low < 0) return std::nullopt;
-    // Interval's product is the full range if it may overflow.
+    // Interval's operator* returns the full range if the product may overflow,
+    // so exact.low >= 0 below means that it does not.
     exact = exact * range;
   }
   if (exact.low >= 0 || FitsBuffer(*product)) return product;
@@ -422,8 +426,8 @@ std::optional<int64_t> Facts::UpperBound(const LinearSum& sum) const {
 LinearSum Facts::ExactSum(NodeId node) const {
   if (std::optional<LinearSum> sum =
           tensor::Linearize(nest_.pool, node, /*by_ranges=*/false)) {
-    // The sum equals the node modulo 2^64. If the sum fits 64 bits for all
-    // values of its terms, the two are equal.
+    // Linearize yields a sum that equals the node modulo 2^64. If the sum fits
+    // 64 bits for all values of its terms, it equals the node exactly.
     if (LowerBound(*sum) && UpperBound(*sum)) return std::move(*sum);
   }
   return {{{node, 1}}, 0};

@@ -1,6 +1,7 @@
-// Knowledge about integer values at a place in a nest: from the ranges of
-// variables, from the conditions around, and from the checks before. For the
-// proofs of jit/loops/analysis/bounds.h.
+// Collects facts about integer values at a point of a nest, for the proofs of
+// jit/loops/analysis/bounds.h. The facts follow from the ranges of loop
+// variables, the surrounding conditions, and the checks that come before the
+// point.
 //
 //   Facts facts(nest);
 //   const size_t mark = facts.Mark();
@@ -9,8 +10,8 @@
 //   facts.RangeOf(i);
 //   facts.Rollback(mark);             // behind the bodies
 //
-// The ranges that the pool has noted for its nodes are not used. Facts come
-// from the nest itself, and from this contract:
+// The ranges of nodes that the expression pool has cached are not used. Facts
+// come from the nest itself, and from this contract:
 //
 //   A nest is never executed with parameters for which an extent of an input
 //   or output overflows or is outside of 0..2^40, or for which such a buffer has
@@ -19,11 +20,11 @@
 //   checks this and refuses such parameters.
 //
 // A load gives the same value again only if the element was not written in
-// between. So a fact about a value with loads in it ends at a store of the task
-// to that buffer (Forget). It is not noted at all if another task of the phase
-// or another invocation may store to the buffer and this one sees it: outputs
-// and kCall; kPacked in the prologue; kTask in an invocation loop that stores
-// to it.
+// between. So a fact about a loaded value ends at a store of the task to that
+// buffer (Forget). No fact is noted about a load from a buffer that other tasks
+// or invocations may change meanwhile: an output or kCall buffer that the phase
+// stores to, a kPacked buffer in the prologue, and a kTask buffer that the
+// invocations of the surrounding loop share and store to.
 //
 // Not thread-safe. The nest must outlive it.
 #ifndef EMBER_JIT_LOOPS_ANALYSIS_FACTS_H_
@@ -41,15 +42,16 @@
 
 namespace ember::loops {
 
-// The largest extents and buffers of nests that are executed (the contract at
-// the begin of this file). A test may assume smaller ones.
+// Limits of the extents and element counts of inputs and outputs, from the
+// contract at the top of this file. A test may pass smaller ones.
 struct FactLimits {
   // Largest extent of an input or output.
   int64_t extent = tensor::kMaxExtent;
   int64_t elements = int64_t{1} << 62;
 };
 
-// A product constant * factors[0] * factors[1] * ...; the factors are sorted.
+// A product of nodes: constant * factors[0] * factors[1] * ...; `factors` is
+// sorted by node number.
 struct Product {
   int64_t constant = 1;
   std::vector<NodeId> factors;
@@ -59,58 +61,65 @@ class Facts {
  public:
   explicit Facts(const LoopNest& nest, FactLimits limits = {});
 
-  // Begins a phase. stored: the buffers that tasks of the phase store to.
+  // Begins a phase: facts about loads from buffers that its tasks store to may
+  // not be noted. stored: for each buffer, true if a task of the phase stores
+  // to it.
   void BeginPhase(std::vector<bool> stored);
-  // Begins a loop over invocations. shared: the buffers that several
-  // invocations of the loop access and some of them store to. Holds until
-  // EndInvocations.
+  // Begins a loop over invocations. `shared`: for each buffer, true if several
+  // invocations of the loop access it and some of them store to it. The set
+  // applies until EndInvocations.
   void BeginInvocations(std::vector<bool> shared);
   void EndInvocations() { BeginInvocations({}); }
 
   size_t Mark() const { return facts_.size(); }
   void Rollback(size_t mark);
 
-  // Assumes that the body of a loop over the Axis node runs.
+  // Assumes that the body of a loop is executed, so that the loop's variable
+  // (an Axis node) is less than its extent.
   void AssumeIterates(NodeId variable);
   void AssumeHolds(NodeId condition);
   void AssumeInBounds(NodeId index, NodeId extent);
-  // Assumes that the value of the node, which has no loads in it, is in the
-  // range.
+  // Assumes that the node's value is in the range. The node must contain no
+  // loads.
   void AssumeRange(NodeId node, tensor::Interval range) {
     NoteRange(node, range, {});
   }
-  // Drops the facts that no longer hold after a store of the task to the
-  // buffer.
+  // Drops the facts about values loaded from the buffer, or from one that may
+  // share its memory. Called after a store of the task to the buffer.
   void Forget(uint32_t buffer);
 
-  // Returns the range of an integer node that is not u64; the full range if
-  // nothing is known.
+  // Returns the range of the values of an integer node that is not u64, as far
+  // as the facts show it; the full range of its type if nothing is known.
   tensor::Interval RangeOf(NodeId node) const;
-  // Returns an i64 node as a sum over the integers, in which nothing wraps.
+  // Returns an i64 node as a linear sum that equals it over the integers,
+  // without wrapping. A node that may wrap is returned as a sum of one term,
+  // itself.
   tensor::LinearSum ExactSum(NodeId node) const;
-  // Return bounds of a sum over the integers; nullopt if the bound does not fit
-  // 64 bits.
+  // LowerBound and UpperBound return bounds that the facts imply for a sum,
+  // computed over the integers (without wrapping); nullopt if the bound does
+  // not fit 64 bits.
   std::optional<int64_t> LowerBound(const tensor::LinearSum& sum) const;
   std::optional<int64_t> UpperBound(const tensor::LinearSum& sum) const;
-  // True if the facts contradict each other, so that the current place is never
-  // reached.
+  // True if the facts contradict each other, so that the current point of the
+  // nest is never reached.
   bool IsUnreachable() const;
-  // Returns the sums that are known not to be negative.
+  // Returns the linear sums that are known to be >= 0 at the current point.
   std::vector<const tensor::LinearSum*> Inequalities() const;
 
-  // Returns the node as a product if the product is not negative, does not wrap
-  // and has no negative factor; else nullopt.
+  // Returns the factors of a node that is a product of non-negative factors and
+  // does not overflow; nullopt for any other node.
   std::optional<Product> ExactProduct(NodeId node) const;
 
  private:
   struct Fact {
     bool holds = true;
-    // Buffers from which the values in the fact are loaded.
+    // buffers from which the fact's nodes load; a store to one of them ends the
+    // fact
     std::vector<uint32_t> loads;
-    // if set, the fact is that the node is in `range`
+    // If `node` is set, the fact is that its value is in `range`.
     std::optional<NodeId> node;
     tensor::Interval range;
-    // if no node is set, the fact is that the sum is not negative
+    // If `node` is not set, the fact is that this sum is >= 0.
     tensor::LinearSum sum;
     bool is_impossible = false;
   };
@@ -125,8 +134,9 @@ class Facts {
   void NoteInequality(tensor::LinearSum sum,
                       const std::vector<uint32_t>& loads);
   void NoteComparison(const tensor::Node& comparison, bool holds);
-  // Returns the buffers that the nodes load from, or nullopt if one of these
-  // loads may give another value when repeated.
+  // Returns the buffers that the nodes load from. Returns nullopt if another
+  // task or invocation may change one of the loaded elements, so that the load
+  // may give another value when repeated.
   std::optional<std::vector<uint32_t>> StableLoads(
       std::vector<NodeId> nodes) const;
 
@@ -138,18 +148,19 @@ class Facts {
   const FactLimits limits_;
   // for each buffer: true if tasks of this phase store to it
   std::vector<bool> stored_;
-  // For each buffer: true if invocations share it; empty outside of invocation
-  // loops.
+  // For each buffer: true if several invocations of the surrounding loop access
+  // it and some store to it. Empty outside of invocation loops.
   std::vector<bool> shared_by_invocations_;
   std::vector<Fact> facts_;
-  // Extents of each input and output, as products.
+  // The dims of each input and output. Each dim is a product.
   std::vector<std::vector<Product>> shapes_;
-  // ranges that RangeOf has computed
+  // the ranges that RangeOf has computed under the current facts
   mutable std::unordered_map<NodeId, tensor::Interval> ranges_;
 };
 
-// Returns the node as a product; a node that is no product is its own only
-// factor. Returns nullopt if the constant is not positive or overflows.
+// Returns the node as a product of a constant and other nodes; a node that is
+// no product is its own only factor. Returns nullopt if the constant is not
+// positive or overflows.
 std::optional<Product> FactorsOf(const tensor::ExpressionPool& pool,
                                  NodeId node);
 

@@ -20,8 +20,9 @@ class Counter {
   Counter(const LoopNest& nest, std::span<const int64_t> parameters)
       : nest_(nest), parameters_(parameters) {}
 
-  // Numbers of iterations: of an invocation that runs the block, and of an
-  // invocation that is masked off while others run the block.
+  // Numbers of iterations that a block takes. `on`: for an invocation that runs
+  // the block. `off`: for an invocation that is masked off but is a lane of the
+  // same vector as others that run the block.
   struct IterationCounts {
     int64_t on = 0, off = 0;
   };

@@ -1,5 +1,6 @@
-// Bounds how many iterations the loops of one invocation make in a task. For
-// drivers that end loops after a fixed number of iterations.
+// Bounds how many iterations the loops of one invocation make in a task. Some
+// drivers end loops after a fixed number of iterations, so a kernel must not
+// exceed it.
 //
 //   MostIterations(nest, phase.body, parameters);   // of this call
 //   MostIterations(nest, phase.body, {});           // of any call
@@ -15,17 +16,20 @@
 
 namespace ember::loops {
 
-// Returns an upper bound of the iterations of all serial loops, where an inner
-// loop counts each time it runs. At most 2^40. parameters: those of the nest,
-// or none if they are not known.
+// Returns an upper bound of the iterations of all serial loops together; an
+// inner loop counts each time it runs. The result is at most 2^40.
+// `parameters`: the values of the nest's parameters, or none if they are not
+// known.
 //
-// These loops do not count: unrolled loops and lanes, matrices, which are one
-// instruction, and loops over invocations or subgroups, each of whose values
-// belongs to another invocation. The iteration that finds a loop's end counts
-// too. On drivers whose invocations are lanes of a CPU's vectors, a lane that
-// has left a loop goes through its body masked off, and so once through each
-// loop in there, as it does behind a condition that does not hold. So `for a <
-// N { for b < 1 }` counts 3 * N + 2.
+// Unrolled loops, vector loops and matrix loops do not count, because they
+// become straight code. Loops over invocations and subgroups do not count,
+// because each value belongs to another invocation.
+//
+// The pass through a loop's condition that ends the loop counts as an
+// iteration. On drivers that run invocations as lanes of a CPU's vectors, a
+// lane that has left a loop still passes through its body masked off, and
+// counts one iteration for each loop inside. So `for a < N { for b < 1 }`
+// counts 3 * N + 2.
 int64_t MostIterations(const LoopNest& nest, const Block& block,
                        std::span<const int64_t> parameters);
 

@@ -19,9 +19,10 @@ int64_t Most(const std::string& body, const std::vector<int64_t>& parameters) {
 
 TEST(IterationsTest, LoopsInEachOtherAndBehindEachOther) {
   EXPECT_EQ(Most("%y[t] = 1.0", {}), 0);
-  // Expects the sum of the inner loop's iterations, the outer loop's, and one
-  // more of each: the iteration that ends the outer loop passes through the
-  // inner one.
+  // Each of 10 outer iterations counts 1, and 6 for the inner loop: 5
+  // iterations and the pass that ends it. The pass that ends the outer loop
+  // counts 2, because it passes through the inner loop, too. The last loop
+  // counts 7 + 1.
   EXPECT_EQ(Most("for i < 10 { for j < 5 { %y[t] = 1.0 } } "
                  "for k < 7 { %y[t] = 1.0 }",
                  {}),
@@ -42,8 +43,8 @@ TEST(IterationsTest, OpenExtents) {
       "}";
   EXPECT_EQ(Most(loops, {80}), 10 * (1 + 9) + 2);
   EXPECT_GT(Most(loops, {}), int64_t{1} << 30);
-  // The inner loop counts with the largest extent over all values of the outer
-  // variable.
+  // Shows that an inner loop whose extent depends on the outer variable counts
+  // with its largest extent in every outer iteration.
   EXPECT_EQ(Most("for i < N { for j < N - i { %y[t] = 1.0 } }", {10}),
             10 * (1 + 11) + 2);
   EXPECT_EQ(Most("for i < N { %y[t] = 1.0 }", {0}), 1);

@@ -160,8 +160,8 @@ class Finder {
     return OkStatus();
   }
 
-  // Fills in `matrix` for an access. row, column: the variables that run over
-  // the matrix in memory.
+  // Fills in `matrix` from the indices of an access. `row` and `column` are the
+  // loop variables that number the matrix's rows and columns.
   Status FindInMemory(uint32_t number, std::span<const NodeId> indices,
                       NodeId row, NodeId column, MatrixInMemory& matrix) {
     const Buffer& buffer = nest_.buffers[number];
@@ -171,8 +171,9 @@ class Finder {
     }
     matrix.buffer = number;
     matrix.indices = indices;
-    // `step`: number of elements between neighbouring indices of a dim; nullopt
-    // if it is open. `step_divisor`: a power of two that divides it.
+    // `step`: the distance in elements between neighbouring indices of dim d;
+    // nullopt if it depends on a parameter. `step_divisor`: a power of two that
+    // divides the distance.
     std::optional<int64_t> step = 1;
     int64_t step_divisor = 1, begin_divisor = kLargestDivisor;
     const auto note = [&](int64_t divisor) {
@@ -251,7 +252,8 @@ class Finder {
   const LoopNest& nest_;
   const ExpressionPool& pool_;
   const NodeId subgroup_;
-  std::vector<NodeId> variables_;  // the loops' variables, outermost first
+  // Variables of the matrix loops, outermost first.
+  std::vector<NodeId> variables_;
   MatrixOperation result_;
 };
 

@@ -35,13 +35,13 @@
 // with about 14 bits of mantissa instead of f32's 24 ("DeepSeek-V3 Technical
 // Report", 3.3.2, measured it; PTX does not specify it).
 //
-// Memory: in the matrices of factors and of a store, one dim moves by 1 and the
-// other by a constant stride; either dim may be the one that moves by 1. The
-// rows of a stored matrix do not overlap. Rows begin at multiples of 16 bytes,
-// or of their own size if that is less. The nest cannot prove where a buffer
-// itself begins: the code that binds buffers to a kernel guarantees it. A
-// task's buffer that matrix loops access has its elements in memory as an input
-// has.
+// Memory: a matrix that is a factor or the target of a store is contiguous
+// along one dim, which may be either, and has a constant stride along the
+// other. A "row" below is a contiguous run. The rows of a stored matrix do not
+// overlap. Rows begin at multiples of 16 bytes, or of their own size if that is
+// less. The nest cannot prove where a buffer itself begins: the code that binds
+// buffers to a kernel guarantees it. The elements of a task's buffer that
+// matrix loops access have the same layout as those of an input.
 #ifndef EMBER_JIT_LOOPS_ANALYSIS_MATRIX_OPERATION_H_
 #define EMBER_JIT_LOOPS_ANALYSIS_MATRIX_OPERATION_H_
 
@@ -56,15 +56,16 @@
 
 namespace ember::loops {
 
-// Alignment of a matrix's rows in bytes. Rows with fewer bytes are aligned to
-// their own size.
+// The alignment in bytes that matrix loops require of a matrix's rows. Rows
+// with fewer bytes are aligned to their own size.
 inline constexpr int64_t kMatrixAlignment = 16;
 
 // Largest extent of a matrix loop.
 inline constexpr int64_t kMaxMatrixExtent = 256;
 
-// A matrix in memory. Its first element is the one that is accessed where all
-// variables of the loops are 0.
+// The position of a matrix in memory: a buffer, the indices of an access to it,
+// and strides. The matrix's first element is the one that is accessed where the
+// variables of the matrix loops are 0.
 struct MatrixInMemory {
   uint32_t buffer = 0;
   std::span<const NodeId> indices;
@@ -81,21 +82,25 @@ struct MatrixOperation {
   enum class Kind : uint8_t { kFill, kProduct, kStore };
 
   Kind kind = Kind::kFill;
-  // Extents and variables of the loops; only products have depth and k.
+  // Extents and variables of the matrix loops: m < rows, n < columns, k <
+  // depth. Only products have a depth and k.
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t depth = 0;
   NodeId m = 0;
   NodeId n = 0;
   NodeId k = 0;
-  const Store* store = nullptr;  // the store in the innermost loop
-  // The accumulator's buffer, and its indices: s, then the indices that are the
-  // same for the whole matrix, then m and n.
+  const Store* store = nullptr;  // the store in the innermost matrix loop
+  // The register buffer that holds the matrix (the accumulator), and its
+  // indices: the subgroup's variable s, then indices that are the same for the
+  // whole matrix, then m and n.
   uint32_t accumulator = 0;
   std::span<const NodeId> accumulator_indices;
-  NodeId value = 0;            // kFill: the constant, of the accumulator's type
-  MatrixInMemory a;            // kProduct: the factor of rows x depth
-  MatrixInMemory b;            // kProduct: the factor of depth x columns
+  // kFill: the constant that is stored to each element; it has the
+  // accumulator's type.
+  NodeId value = 0;
+  MatrixInMemory a;  // kProduct: the left factor, a matrix of rows x depth
+  MatrixInMemory b;  // kProduct: the right factor, a matrix of depth x columns
   MatrixInMemory destination;  // only for kStore
 };
 
@@ -107,7 +112,8 @@ StatusOr<MatrixOperation> MatrixOperationOf(const LoopNest& nest,
                                             const Statement& loop,
                                             NodeId subgroup);
 
-// Sizes and types of a product. Each device has products of some of them.
+// The sizes and types of a matrix product. Each device has instructions for
+// only some of them.
 struct MatrixType {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -119,18 +125,19 @@ struct MatrixType {
   bool operator==(const MatrixType&) const = default;
 };
 
-// These functions read and write a product as features of targets name it:
-// 16x8x32:i8:u8:i32 is rows x columns x depth, the types of the factors, and
-// the type of the sum. ParseMatrixType returns nullopt if the text has another
-// form or no such products exist.
+// ParseMatrixType and ToText convert between a product and the text by which a
+// target's features name it. 16x8x32:i8:u8:i32 is rows x columns x depth, the
+// types of the factors, and the type of the sum. ParseMatrixType returns
+// nullopt if the text has another form or no such products exist.
 std::optional<MatrixType> ParseMatrixType(std::string_view text);
 std::string ToText(const MatrixType& type);
 
-// Returns the sizes and types of a product.
+// Returns the sizes and element types of a matrix product. `product` is of kind
+// kProduct.
 MatrixType TypeOf(const LoopNest& nest, const MatrixOperation& product);
 
-// True if there are matrix products with factors of types a and b and with this
-// type of sum.
+// True if matrix loops may multiply factors of types a and b and add the
+// products to a sum of this type.
 bool IsMatrixProductType(DType a, DType b, DType sum);
 
 }  // namespace ember::loops

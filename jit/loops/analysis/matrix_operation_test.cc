@@ -14,8 +14,9 @@
 namespace ember::loops {
 namespace {
 
-// Returns a nest with this body. %a and %b are f16, %u and %v bytes, %y is f32,
-// %z is i32, and there are accumulators.
+// Returns a nest with this body in its only phase. Among its buffers, %a and %b
+// are f16, %u and %v are bytes, %y is f32 and %z is i32; the others include
+// accumulators.
 std::string With(const std::string& body) {
   return R"(loops @t<N>(%a: input f16[64, 32], %b: input f16[32, 64],
                         %u: input u8[64, 32], %v: input i8[64, 32],
@@ -37,8 +38,9 @@ std::string ErrorOfBody(const std::string& body) {
   return WithoutContext(std::move(error), "phase 0: ");
 }
 
-// Returns the error of a nest with this body in a subgroup loop. The
-// accumulators are filled before the body.
+// Returns the verifier's error for this body inside of a subgroup loop; "" if
+// there is none. Statements before the body fill the accumulators, so that it
+// may read them.
 std::string ErrorIn(const std::string& body) {
   return ErrorOfBody(
       R"(subgroup s < 4 {
@@ -96,8 +98,9 @@ TEST_F(MatrixOperationTest, ProductByRows) {
   EXPECT_EQ(product.b.stride(), 64);
 }
 
-// The factors are written in the other order, both matrices are stored by
-// columns, and one factor is signed and the other unsigned.
+// Shows that the finder accepts a product whose factors are written in the
+// opposite order, whose matrices are stored by columns, and of which one factor
+// is signed and the other unsigned.
 TEST_F(MatrixOperationTest, ProductByColumns) {
   const MatrixOperation product = Find(
       "matrix m < 16 { matrix n < 16 { matrix k < 32 { %n[s, m, n] += "
@@ -140,7 +143,7 @@ TEST(MatrixTypeTest, Text) {
   }
 }
 
-// --- Nests that the verifier refuses. ---
+// --- Matrix loops that the verifier refuses. ---
 
 TEST(MatrixVerifierTest, Products) {
   const std::string loops = "matrix m < 16 { matrix n < 16 { matrix k < 16 { ";
@@ -281,8 +284,8 @@ TEST(MatrixVerifierTest, WhatStandsWhere) {
             "loop, found N");
 }
 
-// Checks which code may access accumulators, and which buffers a subgroup loop
-// may store to.
+// Checks that only matrix loops may access accumulators, and that a subgroup
+// loop does not read a buffer that it stores to.
 TEST(MatrixVerifierTest, Accesses) {
   const std::string fill =
       "subgroup s < 4 { matrix m < 8 { matrix n < 8 { %p[s, m, n] = 0.0 } } } ";
@@ -310,9 +313,10 @@ TEST(MatrixVerifierTest, Accesses) {
             "found both");
 }
 
-// --- Results of the evaluator. ---
+// --- Results of matrix loops in the evaluator. ---
 
-// A product of 32 x 32 x 32 in tiles of 16 x 16 x 8, by two subgroups.
+// Two subgroups multiply matrices of 32 x 32 in steps of 16 x 16 x 8. The
+// evaluator's result must equal a plain sum, in both orders of invocations.
 TEST(MatrixEvaluatorTest, Product) {
   const StatusOr<LoopNest> nest = Parse(
       R"(loops @product(%a: input f16[32, 32], %b: input f16[32, 32],

@@ -1,8 +1,8 @@
 // Says which buffers of a nest may share memory: an output may reuse the memory
 // of an input of the same type and shape that is not used afterwards
 // (vm::MayAlias, in vm/interpreter/plan.h). No other buffers share memory.
-// Passes ask this; code relies on the marks that
-// jit/legalise/mark_shared_memory.h sets.
+// Analyses and passes call this function; back ends use the marks that
+// jit/legalise/mark_shared_memory.h sets instead.
 //
 //   if (MayShareMemory(nest, loaded, stored)) Forget(loaded);
 //

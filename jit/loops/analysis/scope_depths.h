@@ -6,12 +6,14 @@
 //   depth 1           a task
 //   depth 2, 3, ...   loops and branches, from the outermost
 //
-// A node without loads is computed once, in the scope of its innermost variable
-// (its depth). If a branch is directly in that scope, the node stays within the
-// branch, so that code which is skipped costs nothing. A variable whose value
-// is known further out counts as bound there: a constant of an unrolled loop,
-// or the number of an invocation. A node's value is known only as long as all
-// of its variables are (its home).
+// A node without loads is computed once, in the scope of its innermost
+// variable: that scope's number is the node's depth. If the statement is in a
+// branch within that scope, outside of further loops, the node is computed in
+// the branch, so that a skipped branch costs nothing. A variable may have a
+// value further out than the code that binds it, for example an unrolled
+// variable, which is a constant; its nodes can be computed further out, too.
+// The node's home is the depth of the innermost scope that binds one of its
+// variables: when that scope ends, the variable may get another value.
 //
 // Not thread-safe.
 #ifndef EMBER_JIT_LOOPS_ANALYSIS_SCOPE_DEPTHS_H_
@@ -25,7 +27,8 @@
 
 namespace ember::loops {
 
-// The depth of nodes with loads, which must stay at their statement.
+// The depth of nodes with loads: they are computed at the statement that uses
+// them, because stores may change their values.
 inline constexpr int kNoDepth = INT32_MAX;
 
 class ScopeDepths {
@@ -34,21 +37,23 @@ class ScopeDepths {
 
   // Enters the function's entry, which is the first scope.
   void EnterEntry() { scopes_.push_back({}); }
-  // Enters the body of a loop, which gives the variable a value.
+  // Enters the body of a loop. `variable`: the loop's variable, which is known
+  // only within this scope.
   void EnterLoop(NodeId variable);
-  // Enters code in which the variable has a value that is known from depth
-  // `outermost` on.
+  // Enters code in which the variable is bound to a value that is already known
+  // in the scope of depth `outermost`.
   void EnterBinding(NodeId variable, int outermost);
-  // Enters code that may be skipped.
+  // Enters code that may be skipped, such as the body of an `if`.
   void EnterBranch();
   void Leave();
 
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
   bool HasLoad(NodeId id) { return FactsOf(id).has_load; }
   bool DependsOn(NodeId id, NodeId variable);
-  // Returns the depth of the scope of the node's innermost variable.
+  // Returns the depth of the innermost scope that binds a variable of the node.
   int HomeOf(NodeId id);
-  // Returns the depth at which the value is computed; kNoDepth if it has loads.
+  // Returns the depth of the scope in which the node's value is to be computed;
+  // kNoDepth if the node has loads.
   int DepthOf(NodeId id);
 
  private:

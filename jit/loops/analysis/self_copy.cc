@@ -5,7 +5,8 @@
 namespace ember::loops {
 namespace {
 
-// Returns the buffers of a store that copies; nullopt for other stores.
+// Returns the input and the output of a store that copies an element to the
+// same position; nullopt for other stores.
 std::optional<SelfCopy> SelfCopyOf(const LoopNest& nest, const Store& store) {
   const tensor::Node& value = nest.pool[store.value];
   if (value.opcode != tensor::Opcode::kLoad || store.is_async ||
@@ -18,7 +19,8 @@ std::optional<SelfCopy> SelfCopyOf(const LoopNest& nest, const Store& store) {
   return SelfCopy{value.buffer, store.buffer};
 }
 
-// Adds the copies of a block. Returns false if it does something else.
+// Notes the input and output between which the block copies in `copy`. Returns
+// false if the block does anything but copy between one such pair.
 bool AddCopies(const LoopNest& nest, const Block& block,
                std::optional<SelfCopy>& copy) {
   for (const Statement& statement : block) {
@@ -28,8 +30,9 @@ bool AddCopies(const LoopNest& nest, const Block& block,
         if (!AddCopies(nest, statement.body, copy)) return false;
         break;
       case Statement::Kind::kPrefetch:
-      // The buffers share memory only if the dispatch stores each element of
-      // the output once. Then all copies are in bounds.
+      // Checks can be skipped: an output shares an input's memory only if the
+      // dispatch stores each element of the output once, and then all copies
+      // are in bounds.
       case Statement::Kind::kCheck:
         break;
       case Statement::Kind::kStore:

@@ -1,6 +1,6 @@
 // Finds phases that copy elements of an input to the same positions of an
-// output. A dispatch may be called with both in the same memory (vm::MayAlias);
-// such a phase then has nothing to do.
+// output. If the caller gives input and output the same memory (vm::MayAlias),
+// the phase has nothing to do and can be skipped.
 //
 //   if (std::optional<SelfCopy> copy = SelfCopyOf(nest, phase)) …
 //
@@ -21,8 +21,9 @@ struct SelfCopy {
   bool operator==(const SelfCopy&) const = default;
 };
 
-// Returns the buffers if the phase stores nothing else than elements of one
-// input, each to its own position in one output. The answer is conservative.
+// Returns the input and the output if every store of the phase copies an
+// element of that input to the same position of that output. May return nullopt
+// for a phase that does only that.
 std::optional<SelfCopy> SelfCopyOf(const LoopNest& nest, const Phase& phase);
 
 }  // namespace ember::loops

@@ -1,7 +1,7 @@
 // Remembers which agent accessed which element of a buffer, to detect data
-// races. An agent is one of the things that may run concurrently: the tasks of
-// a phase, the invocations of a loop, or the invocations and subgroups of a
-// task between two barriers.
+// races. An agent is a thread of execution that may run concurrently with
+// others: the tasks of a phase, the invocations of a loop, or the invocations
+// and subgroups of a task between two barriers.
 //
 //   AccessLog log;
 //   log.Note(memory, 64, /*position=*/3, /*agent=*/0, /*stores=*/true);   // -1
@@ -20,12 +20,13 @@ namespace ember::loops {
 
 class AccessLog {
  public:
-  // Starts another phase or loop: earlier accesses no longer count.
+  // Begins another phase or loop: earlier accesses are no longer compared with
+  // later ones.
   void Begin() { ++round_; }
 
-  // Notes an access. Returns another agent that accesses the same element if
-  // one of the two accesses is a store; otherwise returns -1. Buffers that
-  // share memory count as one.
+  // Notes an access. Returns another agent that has accessed the same element,
+  // if one of the two accesses is a store; otherwise returns -1. Buffers that
+  // begin at the same address count as one buffer.
   int64_t Note(const void* memory, size_t count, int64_t position,
                int64_t agent, bool stores) {
     std::vector<Access>& log = logs_[memory];

@@ -32,11 +32,12 @@ using tensor::StoreElement;
 // is refused before memory is allocated.
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
 
-// The values of a node: one for each lane that runs a statement.
+// The values of an expression: one for each lane that runs a statement.
 using Values = std::vector<uint64_t>;
 
-// An iteration: the values of the variables, indexed by their numbers. Code
-// outside of vector loops runs one lane; code inside runs one per active lane.
+// A lane is one iteration of the surrounding loops: the values of their
+// variables, indexed by the variables' numbers. Code outside of vector loops
+// runs one lane; code inside runs one per active lane.
 using Lane = std::vector<int64_t>;
 using Lanes = std::vector<Lane>;
 // The value that represents a variable outside of its loop.
@@ -178,8 +179,8 @@ class Evaluator {
 
   // --- expressions ---
 
-  // A node of a program, which is a list of nodes. The positions of its
-  // operands' values begin at `first` in the program's list of operands.
+  // One node of a program (a list of nodes). Entries `first` to `first` +
+  // `count` - 1 of Program::operands are the step numbers of its operands.
   struct Step {
     const Node* node = nullptr;
     size_t first = 0, count = 0;
@@ -187,7 +188,8 @@ class Evaluator {
     bool is_short =
         false;  // true if the evaluator checks that the value fits i32
   };
-  // A node and all nodes that it is computed from, operands before users.
+  // An expression as a list of steps: the root node and all nodes that it is
+  // computed from, operands before users.
   struct Program {
     std::vector<Step> steps;
     std::vector<size_t> operands;
@@ -217,7 +219,7 @@ class Evaluator {
     return lane[nest_.pool[variable].immediate];
   }
 
-  // Computes the value of the node in each lane.
+  // Computes the node's value in each lane; `values` receives the results.
   Status Evaluate(NodeId root, const Lanes& lanes, Values& values) {
     const Program& program = ProgramOf(root);
     values.clear();
@@ -298,7 +300,7 @@ class Evaluator {
     return OkStatus();
   }
 
-  // True if one of the tests of the pad's indices finds that it is out of
+  // True if a bounds test of the pad finds that one of its indices is out of
   // bounds.
   bool FailsTest(const Node& pad) const {
     for (size_t dim = 0; dim < indices_.size(); ++dim) {
@@ -421,8 +423,9 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Runs a step of a slot. The copies to the slot are done when the first
-  // subgroup awaits it.
+  // Runs a step of a slot (fill, await or release). The stores that fill a slot
+  // are performed when the first subgroup awaits it, which is as late as
+  // possible.
   Status RunSlot(const Statement& statement, const Lanes& lanes) {
     Values slots;
     EMBER_RETURN_IF_ERROR(Evaluate(statement.slot.slot, {lanes[0]}, slots));
@@ -434,8 +437,9 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Runs a body as the first invocation does. Other invocations have registers
-  // with other contents after it.
+  // Runs the body of a `first` statement as the first invocation does.
+  // Afterwards, registers that the body has stored to hold random values,
+  // because the other invocations have not executed the stores.
   Status RunFirst(const Statement& first, const Lanes& lanes) {
     races_.BeginFirst();
     EMBER_RETURN_IF_ERROR(RunBlock(first.body, lanes));
@@ -444,9 +448,10 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Returns the register buffers to which the loop, or a body of the first
-  // invocation, stores without the loop's variable as the first index. The
-  // contents of such a buffer belong to one value of the loop.
+  // Returns the register buffers that the body of an invocation loop or of a
+  // `first` statement stores to without the loop's variable as the first index.
+  // Each invocation has its own contents of such a buffer, which do not outlive
+  // the body.
   const std::vector<uint32_t>& OwnRegisters(const Statement& loop) {
     const auto [known, is_new] =
         own_registers_.emplace(&loop, std::vector<uint32_t>());
@@ -506,7 +511,8 @@ class Evaluator {
     return OkStatus();
   }
 
-  // Computes all values in all lanes before the first store.
+  // Runs stores that are done together: computes all values in all lanes before
+  // it performs the first store.
   Status RunStore(const std::vector<Store>& stores, const Lanes& lanes) {
     std::vector<Values>& values = values_;
     std::vector<std::vector<int64_t>>& positions = positions_;
@@ -557,24 +563,32 @@ class Evaluator {
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const bool backwards_;
-  const bool is_device_;  // true if only barriers synchronise invocations
+  // True if barriers are the only synchronisation of invocations, as in device
+  // nests.
+  const bool is_device_;
   MarkChecker marks_;
   RaceFinder races_;
   LateStores stores_;
-  std::vector<std::vector<int64_t>> extents_;  // extents of each buffer
-  // The memory of each buffer: its own, and in the current phase.
+  // The values of each buffer's extents in this run.
+  std::vector<std::vector<int64_t>> extents_;
+  // own_memory_: memory of each buffer outside of phases. memory_: memory in
+  // the current phase, where buffers may overlap in the workgroup's memory.
   std::vector<void*> own_memory_, memory_;
-  // Memory of buffers that are neither inputs nor outputs. Key: the buffer.
+  // memory that the evaluator allocates for buffers that are neither inputs nor
+  // outputs; key: the buffer's number
   std::map<size_t, std::vector<uint8_t>> owned_;
-  // programs of the expressions that were evaluated; key: the root
+  // the programs of expressions that were evaluated before; key: the
+  // expression's root
   std::unordered_map<NodeId, Program> programs_;
-  // Scratch memory that is reused: for a program's steps, for the dims of an
-  // access, and for a statement's stores.
+  // Vectors that are members only to reuse their memory. known_, operands_:
+  // values of a program's steps; indices_: of an access; the others: values and
+  // positions of a statement's stores.
   Values known_, operands_;
   std::vector<int64_t> indices_;
   std::vector<Values> of_dims_, values_;
   std::vector<std::vector<int64_t>> positions_;
-  // Result of OwnRegisters. Key: an invocation loop.
+  // results of OwnRegisters that were computed before; key: an invocation loop
+  // or a `first` statement
   std::unordered_map<const Statement*, std::vector<uint32_t>> own_registers_;
   std::mt19937_64 random_;
 };

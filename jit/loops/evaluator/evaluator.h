@@ -6,11 +6,11 @@
 //   std::vector<void*> buffers = {x.data(), y.data()};
 //   EMBER_RETURN_IF_ERROR(loops::Evaluate(nest, {batch}, buffers));
 //
-// Memory that has no defined contents is random, so that code which relies on
-// it is noticed: kPacked and kCall buffers before the first phase, kTask and
-// kRegister buffers when a task begins, and an invocation's own registers when
-// a value of its loop begins. Asynchronous stores happen as late as they may:
-// in the await that covers them.
+// Memory without defined contents is filled with random values, so that a nest
+// that relies on it gives wrong results in tests: kPacked and kCall buffers
+// before the first phase, kTask and kRegister buffers when a task begins, and
+// an invocation's own registers when a value of its loop begins. Asynchronous
+// stores are performed as late as they may be: in the await that covers them.
 #ifndef EMBER_JIT_LOOPS_EVALUATOR_EVALUATOR_H_
 #define EMBER_JIT_LOOPS_EVALUATOR_EVALUATOR_H_
 
@@ -41,21 +41,23 @@ struct EvaluateOptions {
   // Runs tasks, invocations and lanes from the last to the first. Tests use
   // this because results may not depend on the order.
   bool backwards = false;
-  // Fails with kInternal on a data race that sequential execution hides: a task
-  // stores to an element that another task of its phase accesses, or an
-  // invocation to one that another invocation of its loop accesses.
+  // Fails with kInternal on a data race, which sequential execution would hide:
+  // a task stores to an element that another task of its phase accesses, or an
+  // invocation stores to one that another invocation of its loop accesses.
   bool refuse_races = false;
-  // Evaluates a nest without barriers as a device nest, too. So a race is found
-  // even if the nest lacks every barrier that it needs.
+  // Checks races by the rules of device nests even if the nest has no barrier,
+  // so that a nest that lacks every barrier it needs is noticed.
   bool is_device = false;
-  // Fails with kInternal if a mark of the nest is wrong for a value of this
-  // run: if the element of a marked vector (IsVectorWidth) is not at the same
-  // position of its vector for all values of loops that are not written out, if
-  // the vector is not in its buffer as a whole, if lanes do not fill one, or if
-  // a test of bounds (BoundsTest) finds less than both comparisons would.
+  // Checks marks that passes have set on the nest. Fails with kInternal if a
+  // mark is wrong for a value of this run: if the element of a marked vector
+  // (IsVectorWidth) is not at the same position of its vector for all values of
+  // loops that are not written out, if the vector is not in its buffer as a
+  // whole, if lanes do not fill one, or if a test of bounds (BoundsTest) finds
+  // less than both comparisons would.
   bool checks_marks = false;
   // Also fails if an i64 value that is not marked as wide (LoopNest::wide) does
-  // not fit i32. For nests whose integers are marked.
+  // not fit i32. Only meant for nests in which jit/legalise/mark_integers.h has
+  // set the marks.
   bool checks_integers = false;
 };
 Status Evaluate(const LoopNest& nest, std::span<const int64_t> parameters,

@@ -1,6 +1,6 @@
-// Tests that the evaluator finds errors, and code that relies on memory that
-// was never stored to. The values that it computes are tested in
-// tests/cases/definitions, which every executor shares.
+// Tests that the evaluator reports errors of nests, and that it exposes nests
+// which rely on memory that was never stored to. tests/cases/definitions tests
+// the values that it computes; every executor runs these cases.
 #include "jit/loops/evaluator/evaluator.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ std::string ErrorOf(const std::string& text, std::vector<int64_t> parameters,
   return status.ok() ? "no error" : std::string(status.message());
 }
 
-// A task buffer and a register buffer do not keep their contents from one task
-// to the next.
+// Shows that a task buffer and a register buffer do not keep their contents
+// from one task to the next.
 TEST(EvaluatorTest, TaskBuffersStartRandom) {
   std::vector<uint64_t> y(4);
   EXPECT_EQ(ErrorOf(R"(loops @t(%y: output u64[4]) {
@@ -59,8 +59,9 @@ TEST(EvaluatorTest, WhoseErrorItIs) {
   EXPECT_EQ(code("%y[1] = 0"), StatusCode::kInternal);
 }
 
-// If several lanes store to one element, the last store wins. If lanes run
-// backwards, that is the store of the first lane.
+// If several lanes store to one element, the last store in time wins. With
+// EvaluateOptions::backwards, lanes run from last to first, so the first lane's
+// store wins.
 TEST(EvaluatorTest, Backwards) {
   const LoopNest nest = ParseOrDie(
       R"(loops @t(%y: output i64[2]) {
@@ -74,8 +75,8 @@ TEST(EvaluatorTest, Backwards) {
   EXPECT_EQ(y, (std::vector<int64_t>{0, 0}));
 }
 
-// Registers of an invocation do not hold what another value of the invocation
-// loop stored to them.
+// Shows that registers of an invocation do not hold the values that another
+// value of the invocation loop stored to them.
 TEST(EvaluatorTest, RegistersOfOneInvocationStartRandom) {
   const LoopNest nest = ParseOrDie(
       R"(loops @t(%y: output i64[64]) {
@@ -130,8 +131,8 @@ TEST(EvaluatorTest, RacesAreErrorsIfWanted) {
 
 // --- Device nests. ---
 
-// Returns the error of a device nest with the statements, and "" if there is
-// none.
+// Returns the error of evaluating a device nest with the statements in `body`;
+// "" if there is none.
 std::string DeviceError(const std::string& body,
                         const EvaluateOptions& options = {}) {
   std::vector<int64_t> x(8), y(8);
@@ -160,12 +161,13 @@ TEST(EvaluatorTest, BarriersSeparateAccesses) {
   EXPECT_EQ(DeviceError(store + "barrier " + read + store),
             Race("s", 0, "0 and 3"));
   EXPECT_EQ(DeviceError(store + "barrier " + read + "barrier " + store), "");
-  // A nest without barriers is an ordinary one unless the caller says more.
+  // Shows that a nest without barriers is checked by the rules of device nests
+  // only if the option is_device asks for it.
   EXPECT_EQ(DeviceError(store + read), "");
   EXPECT_EQ(DeviceError(store + read, {.is_device = true}),
             Race("s", 3, "0 and 3"));
-  // The memory of a call and outputs are shared, too. Registers are not, and
-  // neither are elements that only one invocation accesses.
+  // Shows that races are also found in outputs and buffers of scope kCall.
+  // Registers, and elements that only one invocation accesses, are no races.
   EXPECT_EQ(DeviceError("barrier invocation i < 4 { %c[i] = i } "
                         "invocation i < 4 { %y[i] = %c[3 - i] }"),
             Race("c", 3, "0 and 3"));
@@ -191,8 +193,9 @@ TEST(EvaluatorTest, BarriersInLoopsAndBranches) {
             Race("s", 3, "0 and 3"));
 }
 
-// Outside of loops over invocations every invocation reads, and the first one
-// stores. The first one also stores combined values.
+// Outside of loops over invocations every invocation reads, but only the first
+// one stores. A value that all invocations combine is stored by the first one,
+// too. The test shows which accesses race with these.
 TEST(EvaluatorTest, BarriersAroundStatementsOfAllInvocations) {
   const std::string store = "%s[0, 0] = 1 ";
   const std::string read = "invocation i < 4 { %y[i] = %s[0, 0] } ";
@@ -206,7 +209,8 @@ TEST(EvaluatorTest, BarriersAroundStatementsOfAllInvocations) {
             Race("s", 0, "1 and 0"));
 }
 
-// An invocation and a subgroup of the same number are different threads.
+// Shows that an invocation and a subgroup of the same number count as different
+// threads.
 TEST(EvaluatorTest, BarriersBetweenInvocationsAndSubgroups) {
   const std::string text =
       "loops @t(%x: input f32[16, 16], %y: output f32[16, 16]) {\n"
@@ -227,8 +231,9 @@ TEST(EvaluatorTest, BarriersBetweenInvocationsAndSubgroups) {
             Race("y", 0, "0 and 0 (a subgroup)"));
 }
 
-// An asynchronous store is an access at its statement, where others may not
-// read any longer, and at its await. A barrier has to follow the await.
+// Shows that an asynchronous store counts as an access twice: at its statement,
+// after which other invocations may not read the element, and at its await.
+// Readers need a barrier after the await.
 TEST(EvaluatorTest, BarriersBehindAwaits) {
   const std::string copy = "invocation i < 4 { async %s[0, i] = %x[i] } ";
   const std::string read = "invocation i < 4 { %y[i] = %s[0, 3 - i] } ";
@@ -240,7 +245,8 @@ TEST(EvaluatorTest, BarriersBehindAwaits) {
   EXPECT_EQ(DeviceError(copy + "await 0 barrier " + read + "barrier " + copy +
                         "await 0"),
             "");
-  // One group stays in flight, so its slot is complete at the second await.
+  // `await 1` leaves one group of stores in flight, so a group is complete at
+  // the second await after it, and its slot may be read from there on.
   const std::string next = "invocation i < 4 { async %s[1, i] = %x[4 + i] } ";
   EXPECT_EQ(DeviceError(copy + "await 1 " + next + "await 1 barrier " + read),
             "");
@@ -248,8 +254,8 @@ TEST(EvaluatorTest, BarriersBehindAwaits) {
             Race("s", 3, "0 and 3"));
 }
 
-// Buffers whose bytes of the workgroup's memory overlap share them: %b begins
-// at element 4 of %a.
+// Shows that an access to one of two buffers that overlap in the workgroup's
+// memory counts for both: %b begins at element 4 of %a.
 TEST(EvaluatorTest, BuffersShareBytes) {
   const auto run = [](const std::string& body, std::vector<int64_t>& y) {
     return ErrorOf(
@@ -267,13 +273,15 @@ TEST(EvaluatorTest, BuffersShareBytes) {
   const int64_t overwritten = (int64_t{1} << 32) + 1;
   EXPECT_EQ(y, (std::vector<int64_t>{0, 1, 2, 3, overwritten, overwritten,
                                      overwritten, overwritten}));
-  // Elements 2 and 3 of %b are the bytes of element 5 of %a.
+  // Elements 2 and 3 of %b have half the size of those of %a and are the bytes
+  // of element 5 of %a.
   EXPECT_EQ(run(store + other + "barrier " + read, y), Race("b", 0, "0 and 4"));
   EXPECT_EQ(run(store + "barrier " + read + other, y), Race("b", 0, "0 and 4"));
 }
 
-// Products in flight read their factors until the end of the next iteration, so
-// a barrier does not separate them from stores in that iteration.
+// Shows that a barrier does not separate the factor reads of products in flight
+// from stores in the next iteration, because such products read until the end
+// of that iteration.
 TEST(EvaluatorTest, ProductsInFlight) {
   const auto run = [](const std::string& keyword, int slots, int ahead) {
     std::vector<float> x(16 * 16);
@@ -300,21 +308,25 @@ TEST(EvaluatorTest, ProductsInFlight) {
   const std::string race =
       "loops @t: buffer %a: element 0 is accessed by invocations that have not "
       "synchronised, 0 and 0 (a subgroup) at once, and stored to";
-  // Iteration k stores to the slot that iteration k - 1 has read, or k - 2.
+  // In iteration k, products in flight of iteration k - 1 still read their
+  // slot. Iteration k stores to that slot, except with 4 slots and 2 ahead,
+  // where it stores to the slot of iteration k - 2.
   EXPECT_EQ(run("", 2, 1), "no error");
   EXPECT_EQ(run("in_flight", 2, 1), race);
   EXPECT_EQ(run("in_flight", 4, 2), "no error");
   EXPECT_EQ(run("in_flight", 4, 3), race);
 }
 
-// A slot of a ring is filled by copies, full while its readers await it, and
-// empty when they have released it. No barriers are needed for that.
+// Shows that a ring's slots need no barriers: copies fill an empty slot, the
+// slot is full while its readers await it, and it is empty again when they have
+// released it.
 TEST(EvaluatorTest, SlotsOfRings) {
   struct Steps {
     std::string fill = "producer fill ring 0 slot ";
     std::string await = "await ring 0 slot mod(k, 4) ";
     std::string release = "release ring 0 slot mod(k, 4) ";
-    std::string late;  // at the end of an iteration
+    // Further statements that the test adds at the end of each iteration.
+    std::string late;
     int ahead = 3;
   };
   const auto run = [](const Steps& steps) {
@@ -355,14 +367,17 @@ TEST(EvaluatorTest, SlotsOfRings) {
   EXPECT_EQ(run({.release = "release ring 0 slot mod(k + 1, 4) "}),
             "loops @t: ring 0: slot 1 is released by a subgroup that does not "
             "read it");
-  // Products in flight still read the slot of the iteration before.
+  // Products in flight still read the slot of iteration k - 1, so `late`
+  // releases it at the end of iteration k. Filling 3 slots ahead then finds it
+  // not yet released.
   const std::string late =
       "if 0 < k { subgroup s < 1 { release ring 0 slot mod(k + 3, 4) } } ";
   EXPECT_EQ(run({.release = "", .late = late, .ahead = 2}), "no error");
   EXPECT_EQ(run({.release = "", .late = late}), is_full);
 }
 
-// Invocations of a subgroup combine their values, in any order.
+// Shows that the invocations of a subgroup may combine their values in any
+// order.
 TEST(EvaluatorTest, SubgroupsCombine) {
   const auto run = [](const std::string& body, std::vector<float>& y) {
     std::vector<float> x(40);
@@ -379,13 +394,15 @@ TEST(EvaluatorTest, SubgroupsCombine) {
                 y),
             "no error");
   EXPECT_EQ(y, (std::vector<float>{15, 31, 39}));
-  // The update counts the result once.
+  // An update by += adds the combined value of the subgroup to the element
+  // once, not once per invocation.
   EXPECT_EQ(run("invocation i < 4 subgroup s < 1 of 16 { "
                 "subgroup_sum %y[1] += %x[i] }",
                 y),
             "no error");
   EXPECT_EQ(y[1], 7);
-  // Another subgroup reads what the first one has stored.
+  // It is a race if another subgroup reads the combined value without a
+  // barrier.
   EXPECT_EQ(run("invocation i < 40 subgroup s < 3 of 16 { "
                 "subgroup_sum %y[s] = %x[i] } invocation i < 2 { "
                 "%y[1 - i] += %y[i] }",
@@ -394,8 +411,8 @@ TEST(EvaluatorTest, SubgroupsCombine) {
             "have not synchronised, 0 and 16 at once, and stored to");
 }
 
-// Only the first invocation runs `first`: what it reads and stores is no race
-// with what it does elsewhere.
+// Only the first invocation runs the body of `first`, so its accesses there are
+// no race with its accesses elsewhere.
 TEST(EvaluatorTest, FirstInvocation) {
   const auto run = [](const std::string& body) {
     std::vector<float> x(4), y(4);

@@ -1,12 +1,14 @@
-// Performs stores of a nest that is evaluated: at once, or later. Asynchronous
-// stores are performed as late as they may be, in the await that covers them,
-// and what the invocations of a subgroup combine at the end of their loop.
+// Performs the stores of a nest that is evaluated. Asynchronous stores are
+// performed in the await that covers them, which is as late as they may be;
+// values that the invocations of a subgroup combine are stored at the end of
+// the invocation loop; other stores are performed at once.
 //
 //   stores.BeginTask();
 //   stores.Begin(store, position, value);      // async
 //   EMBER_RETURN_IF_ERROR(stores.EndGroups(/*groups=*/0));
 //
-// Each is an access by the invocation that began it. Not thread-safe.
+// A late store counts as an access by the invocation that began it. Not
+// thread-safe.
 #ifndef EMBER_JIT_LOOPS_EVALUATOR_LATE_STORES_H_
 #define EMBER_JIT_LOOPS_EVALUATOR_LATE_STORES_H_
 
@@ -22,29 +24,30 @@ namespace ember::loops {
 
 class LateStores {
  public:
-  // memory: that of each buffer, which may change between phases.
+  // memory: the memory of each buffer; the entries may change between phases.
   LateStores(const LoopNest& nest, const std::vector<void*>& memory,
              RaceFinder& races)
       : nest_(nest), memory_(memory), races_(races) {}
 
   void BeginTask();
-  // Stores to an element, or updates it, now.
+  // Stores the value to an element, or updates the element with it,
+  // immediately.
   void StoreNow(const Store& store, int64_t position, uint64_t value);
 
   // Begins an asynchronous store by the current invocation.
   void Begin(const Store& store, int64_t position, uint64_t value) {
     begun_.push_back({&store, position, value, races_.agent()});
   }
-  // Puts the stores that have begun into a group, and performs those of all
-  // groups but the last `groups`.
+  // Runs an await: puts the asynchronous stores since the last await into a
+  // group, and performs the stores of all groups but the last `groups`.
   Status EndGroups(int64_t groups);
-  // Performs the stores to the slot of a ring.
+  // Performs the asynchronous stores that fill a slot of a ring.
   void EndSlot(uint32_t ring, int64_t slot);
 
-  // Combines the value of the current invocation with those of its subgroup,
-  // which has one element.
+  // Combines the value of the current invocation with the values of its
+  // subgroup. All invocations of a subgroup pass the same element's position.
   void Combine(const Store& store, int64_t position, uint64_t value);
-  // Stores what subgroups have combined.
+  // Stores the combined value of each subgroup.
   Status StoreCombined();
 
  private:
@@ -58,8 +61,9 @@ class LateStores {
   const LoopNest& nest_;
   const std::vector<void*>& memory_;
   RaceFinder& races_;
-  // The task's asynchronous stores: `begun_` holds those that no await has put
-  // into a group yet, `on_their_way_` the groups that are not stored yet.
+  // Asynchronous stores of the running task: `begun_` holds those that no await
+  // has put into a group yet; `on_their_way_` holds the groups whose stores are
+  // not performed yet.
   std::vector<LateStore> begun_;
   std::deque<std::vector<LateStore>> on_their_way_;
   std::vector<LateStore> combined_;

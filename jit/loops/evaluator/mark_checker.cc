@@ -26,8 +26,9 @@ Status MarkChecker::CheckLoad(const tensor::Node& load, int64_t position,
                               int64_t elements, std::span<const int64_t> lane) {
   const int64_t width = VectorOf(load);
   if (!options_.checks_marks || width == 0) return OkStatus();
-  // Code knows the position of the element in its vector if it depends only on
-  // loops that are written out.
+  // Emitted code must know the element's position in its vector at compile
+  // time. So the position may depend only on the variables of loops that are
+  // written out.
   std::vector<int64_t> known;
   for (const NodeId variable : written_out_)
     known.push_back(lane[nest_.pool[variable].immediate]);

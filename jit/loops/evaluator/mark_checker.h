@@ -28,40 +28,44 @@ class MarkChecker {
   MarkChecker(const LoopNest& nest, const EvaluateOptions& options)
       : nest_(nest), options_(options) {}
 
-  // True if values of the node must fit i32.
+  // True if emitted code computes the i64 node in 32 bits (it is not marked as
+  // wide), so that its values must fit i32.
   bool IsShort(NodeId id) const;
-  // Checks the value of such a node.
+  // Checks that the value of a node for which IsShort holds fits i32.
   Status CheckShort(const tensor::Node& node, uint64_t value) const;
 
-  // Enter and Leave are called around the bodies of loops that are written out:
-  // unrolled ones, those of dot products and of lanes.
+  // Enter and Leave are called around the bodies of loops that emitted code
+  // writes out: unrolled loops, dot loops and vector loops.
   void Enter(NodeId variable) { written_out_.push_back(variable); }
   void Leave() { written_out_.pop_back(); }
-  // Says if some lanes are masked. Returns what was said before.
+  // Says if some lanes of the vector loop are masked off. Returns the value of
+  // the previous call.
   bool SetMasked(bool is_masked) {
     return std::exchange(is_masked_, is_masked);
   }
   bool is_masked() const { return is_masked_; }
 
-  // Checks a load of the element at this position in its buffer, which has so
-  // many elements. lane: the values of variables, by number.
+  // Checks a load of the element at `position` of its buffer, which has
+  // `elements` elements. lane: the values of variables, by number.
   Status CheckLoad(const tensor::Node& load, int64_t position, int64_t elements,
                    std::span<const int64_t> lane);
-  // Checks a store to these positions, one for each lane.
+  // Checks the vector mark of a store. positions: the number of the element
+  // that each lane stores to.
   Status CheckStore(const Store& store,
                     std::span<const int64_t> positions) const;
-  // True if the test of the check does not find that an index, which is out of
-  // bounds, is so.
+  // True if the check's bounds test does not notice the index, which is out of
+  // bounds.
   bool Misses(const Statement& check, int64_t index) const;
 
  private:
   const LoopNest& nest_;
   const EvaluateOptions options_;
-  // variables of the surrounding loops that are written out
+  // variables of the surrounding loops whose bodies emitted code writes out,
+  // such as unrolled loops
   std::vector<NodeId> written_out_;
   bool is_masked_ = false;
-  // The position in its vector of each marked load, by the values of those
-  // variables.
+  // The position within its vector of each marked load that was checked; the
+  // key includes the values of the variables in `written_out_`.
   std::map<std::pair<const tensor::Node*, std::vector<int64_t>>, int64_t>
       places_;
 };

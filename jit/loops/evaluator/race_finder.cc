@@ -10,8 +10,8 @@
 namespace ember::loops {
 namespace {
 
-// The agent that represents value 0 of a subgroup loop. An invocation and a
-// subgroup are never the same agent.
+// The number of the agent for value 0 of a subgroup loop. The numbers are so
+// large that an invocation and a subgroup are never the same agent.
 constexpr int64_t kFirstSubgroup = int64_t{1} << 32;
 
 // Returns the agent's number as text: 3, or "3 (a subgroup)".
@@ -102,7 +102,8 @@ void RaceFinder::Barrier() {
   for (const InFlight& products : in_flight_) {
     for (const std::vector<Read>* const reads :
          {&products.now, &products.before}) {
-      // Nothing is stored yet, so no read is a race.
+      // Notes again the reads of products in flight, which a barrier does not
+      // end. The log is empty and gets only reads, so Log finds no race here.
       for (const Read& read : *reads)
         Log(since_barrier_, read.buffer, read.position, read.agent, false);
     }

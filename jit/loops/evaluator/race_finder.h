@@ -29,15 +29,15 @@ namespace ember::loops {
 
 class RaceFinder {
  public:
-  // refuses_races: also finds races between tasks, and between invocations of a
-  // loop of a nest without barriers.
+  // refuses_races: true to also find races between tasks, and, in nests without
+  // barriers, races between invocations of a loop.
   RaceFinder(const LoopNest& nest, bool refuses_races)
       : nest_(nest), refuses_races_(refuses_races) {}
 
-  // Begins a phase. has_barriers: only barriers synchronise its invocations.
-  // Sets `memory` of the buffers that are at offsets of the workgroup's memory;
-  // see WorkgroupMemory::Bind for operands and errors. The memory must live
-  // until the next phase.
+  // Begins a phase. `has_barriers`: true if only barriers synchronise its
+  // invocations. Sets `memory` of the buffers that are at offsets of the
+  // workgroup's memory; see WorkgroupMemory::Bind for operands and errors. The
+  // memory must live until the next phase.
   Status BeginPhase(const Phase& phase, bool has_barriers,
                     std::span<const std::vector<int64_t>> extents,
                     std::span<void*> memory);
@@ -47,36 +47,38 @@ class RaceFinder {
   void BeginInvocations(const Statement& loop);
   void SetInvocation(int64_t value);
   void EndInvocations();
-  // Called before a body that only the first invocation runs; EndInvocations is
-  // called after it.
+  // Called before the body of a `first` statement, which only the first
+  // invocation runs; EndInvocations is called after the body.
   void BeginFirst();
-  // Called at the end of each iteration of a serial loop, and after the loop:
-  // products that stay in flight end there.
+  // EndIteration is called at the end of each iteration of a loop, and EndLoop
+  // after the loop: products of an earlier iteration that stay in flight end
+  // there.
   void EndIteration(const Statement& loop);
   void EndLoop(const Statement& loop);
-  // Notes a step of a slot by the producer or by the current subgroup. Errors:
-  // those of RingSlots.
+  // Notes that the producer or the current subgroup fills, awaits or releases a
+  // slot. Errors: those of RingSlots.
   Status NoteStep(SlotStep step, uint32_t ring, int64_t slot);
-  // True if the buffer belongs to the ring, and the element to the slot.
+  // True if the buffer belongs to the ring, and the element at `position` is in
+  // this slot of it.
   bool IsInSlot(uint32_t buffer, int64_t position, uint32_t ring,
                 int64_t slot) const {
     return slots_.IsOf(buffer, ring) && position / slot_sizes_[buffer] == slot;
   }
-  // Earlier accesses no longer count after a barrier, except those of products
-  // in flight.
+  // Notes a barrier: earlier accesses are no races with later ones. Only reads
+  // of products in flight still count.
   void Barrier();
 
   // Notes an access by the current invocation. Errors: kInternal if it is a
   // race.
   Status Note(uint32_t buffer, int64_t position, bool stores);
 
-  // The current invocation, as SetAgent takes it; -1 outside of loops over
-  // invocations.
+  // Returns the current invocation as a number for SetAgent; -1 outside of
+  // loops over invocations.
   int64_t agent() const { return invocation_; }
   void SetAgent(int64_t agent) { invocation_ = agent; }
-  // True if asynchronous stores to the buffer also count as accesses at the
-  // await that covers them. For slots of rings the barriers of slots matter
-  // instead.
+  // True if an asynchronous store to the buffer counts as an access at its
+  // await, too. Rings are an exception: the barriers of their slots order the
+  // accesses (RingSlots).
   bool NotesAwaits(uint32_t buffer) const {
     return has_barriers_ && !slots_.Has(buffer);
   }
@@ -87,8 +89,9 @@ class RaceFinder {
     int64_t position = 0;
     int64_t agent = 0;
   };
-  // Reads of products that stay in flight until the end of the next iteration:
-  // those of the current iteration, and of the one before.
+  // The reads of matrix products that stay in flight until the end of the next
+  // iteration. `now`: reads of the current iteration; `before`: of the
+  // iteration before.
   struct InFlight {
     const Statement* products = nullptr;
     std::vector<Read> now, before;
@@ -99,29 +102,33 @@ class RaceFinder {
               bool stores) const;
   Status NoteIn(AccessLog& log, uint32_t buffer, int64_t position,
                 int64_t agent, bool stores, const char* what);
-  // Returns the products in flight of the loop's body; null if it has none.
+  // Returns the reads of the products in flight that are directly in the loop's
+  // body; null if there are none.
   InFlight* InFlightOf(const Statement& loop);
 
   const LoopNest& nest_;
   const bool refuses_races_;
   bool has_barriers_ = false;
   int64_t task_ = -1;  // number of the running task, or -1
-  // The running value of the surrounding invocation loop, counted from
-  // kFirstSubgroup if it is a subgroup loop; or -1.
+  // The current value of the surrounding loop over invocations, or -1 outside
+  // of one. Values of a subgroup loop are counted from kFirstSubgroup.
   int64_t invocation_ = -1;
   bool is_subgroup_loop_ = false;
-  // true if the invocations update one element together
+  // true in a combining loop, whose invocations update one element together
   bool combines_ = false;
-  std::vector<int64_t> counts_;      // number of elements of each buffer
-  std::vector<void*> memory_;        // memory of each buffer
-  std::vector<int64_t> slot_sizes_;  // elements per index of the first dim
+  std::vector<int64_t> counts_;  // number of elements of each buffer
+  std::vector<void*> memory_;    // address of each buffer's memory
+  // For each buffer: number of elements per index of its first dim. For a
+  // ring's buffer that is the size of a slot.
+  std::vector<int64_t> slot_sizes_;
   WorkgroupMemory shared_;
   RingSlots slots_;
   AccessLog by_tasks_;
   AccessLog by_invocations_;
   AccessLog since_barrier_;
   std::vector<InFlight> in_flight_;
-  // the products that run now, if they stay in flight
+  // the reads of the surrounding loop's products if they stay in flight; else
+  // null
   InFlight* running_ = nullptr;
 };
 

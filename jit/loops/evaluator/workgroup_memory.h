@@ -1,6 +1,6 @@
-// The memory of a workgroup, in which buffers of a phase may overlap
-// (jit/loops/workgroup.h). A store to one of them overwrites the others, and
-// counts as an access to their elements.
+// Models the memory of a workgroup for the evaluator. Buffers of a phase may
+// overlap in it (jit/loops/workgroup.h). A store to one of them overwrites the
+// others, and counts as an access to their elements.
 //
 //   EMBER_RETURN_IF_ERROR(shared.Bind(nest, phase.workgroup, extents, memory));
 //   shared.Note(log, tile, position, agent, stores)   // -1
@@ -21,24 +21,25 @@ namespace ember::loops {
 
 class WorkgroupMemory {
  public:
-  // Begins a phase. Sets `memory` of each buffer that is at an offset of the
-  // workgroup's memory, and leaves the others. extents: those of each
-  // buffer. The memory belongs to this object and lives until the next call.
-  // Errors: kInternal if a buffer is beyond the workgroup's memory;
-  // kResourceExhausted if that is larger than 1 GiB.
+  // Begins a phase. Allocates the workgroup's memory, and sets `memory` of each
+  // buffer that is at an offset in it. `extents`: the extents of each buffer.
+  // The memory belongs to this object and lives until the next call. Errors:
+  // kInternal if a buffer exceeds the workgroup's memory; kResourceExhausted if
+  // that is larger than 1 GiB.
   Status Bind(const LoopNest& nest, const Workgroup& workgroup,
               std::span<const std::vector<int64_t>> extents,
               std::span<void*> memory);
 
   // True if the buffer has an offset in the current phase.
   bool Has(uint32_t buffer) const { return ranges_[buffer].units != 0; }
-  // Notes an access to an element of such a buffer; see AccessLog::Note.
+  // Notes an access to an element of a buffer for which Has returns true.
+  // Operands and result are those of AccessLog::Note.
   int64_t Note(AccessLog& log, uint32_t buffer, int64_t position, int64_t agent,
                bool stores) const;
 
  private:
-  // The begin of a buffer and the size of its elements, in units of the
-  // smallest element of the phase.
+  // The position of a buffer in the memory: where it begins, and the size of
+  // its elements. Both are in units of the phase's smallest element.
   struct Range {
     int64_t begin = 0;
     int64_t units = 0;

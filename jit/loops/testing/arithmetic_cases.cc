@@ -90,7 +90,7 @@ std::vector<uint64_t> MakeBitPatterns(DType type) {
   }
   patterns.push_back(tensor::DoubleToBits(std::nan(""), type));
   const uint64_t one = 1;
-  patterns.push_back(one);  // the bits of the smallest subnormal number
+  patterns.push_back(one);  // the smallest positive subnormal number
   patterns.push_back(one | one << (bits - 1));
   return patterns;
 }
@@ -107,8 +107,8 @@ bool IsSubnormal(DType type, uint64_t bits) {
 }
 
 const std::vector<uint64_t>& BitPatterns(DType type) {
-  // The patterns are made once, because tests ask for them at each element that
-  // they compare.
+  // The patterns are made once and kept, because tests call this function for
+  // each element that they compare.
   static const auto* const patterns = [] {
     auto* const all = new std::vector<std::vector<uint64_t>>(kDTypeCount);
     for (const DType each : kTypes)

@@ -19,19 +19,22 @@
 
 namespace ember::loops {
 
-// Returns the bits of values at and around all limits of the type, and of a few
-// random values. Every call returns the same bits.
+// Returns bit patterns of the type as operands for tests: values at and around
+// all its limits, and a few random values. Every call returns the same
+// patterns.
 const std::vector<uint64_t>& BitPatterns(DType type);
 
-// True if the bits are a subnormal number of a type whose arithmetic a device
-// does in f32 or f64, so that it may treat the number as zero. Always false for
-// f16: devices that flush subnormal numbers of f32 to zero keep those of f16.
+// True if the bits are a subnormal number, and the type is one of those that
+// devices compute in f32 or f64, so that they may treat the number as zero.
+// Always false for f16, because devices that flush subnormal f32 to zero keep
+// subnormal f16.
 bool IsSubnormal(DType type, uint64_t bits);
 
 struct ArithmeticCase {
   // Types of the elements of %a, %b, %c.
   DType a, b, c, result;
-  // The expression as text, with the elements %a[$], %b[$] and %c[$].
+  // The expression as text. Its operands are %a[$], %b[$] and %c[$], where $ is
+  // replaced by an index.
   std::string expression;
   // Returns the bits of the result for the bits of the operands. If the result
   // is a NaN, any NaN is right.
@@ -40,18 +43,20 @@ struct ArithmeticCase {
   std::string ExpressionAt(const std::string& index) const;
 };
 
-// Returns the cases of an instruction group that has arithmetic. Leaves out the
-// rows for which IsForOthers holds.
+// Returns a case for each instruction of the group and each type, if the group
+// has arithmetic. Leaves out the instructions for which IsForOthers holds.
 std::vector<ArithmeticCase> RowCases(tensor::InstructionGroup group);
-// True if jit/math expands the instruction for this type, or if back ends may
-// decline it. RowCases leaves out such rows.
+// True if other tests cover the instruction for this type: those of jit/math,
+// which expands it, or none, if back ends may decline it. RowCases leaves out
+// these instructions.
 bool IsForOthers(tensor::Opcode opcode, DType type);
 
 std::vector<ArithmeticCase> CastCases();
 std::vector<ArithmeticCase> BitcastCases();
 std::vector<ArithmeticCase> SelectCases();
-// These functions return cases with a constant operand, which back ends may
-// compile in another way than an operand in a register.
+// ConstantDivisionCases and ConstantExtremeCases return cases with a constant
+// operand, which back ends may compile in another way than an operand in a
+// register.
 std::vector<ArithmeticCase> ConstantDivisionCases();
 std::vector<ArithmeticCase> ConstantExtremeCases();
 

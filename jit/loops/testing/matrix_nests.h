@@ -1,5 +1,5 @@
-// Nests with matrix loops for any type of matrix product, for tests of back
-// ends.
+// Returns texts of nests with matrix loops, for any type of matrix product that
+// a device has. Tests of back ends run them.
 //
 //   std::string text = TextOf(MatrixNest::kByColumns, type);
 //   std::string text = ForMatrices("loops @p(%a: input TA[M, K], …", type);
@@ -15,22 +15,24 @@
 namespace ember::loops {
 
 enum class MatrixNest : uint8_t {
-  // Two subgroups of two tiles each; operands and results are in device memory.
+  // Two subgroups compute two tiles each. Operands and results are in device
+  // memory.
   kFromDeviceMemory,
   // All matrices are stored by columns in device memory.
   kByColumns,
   // All matrices are stored by columns in memory that invocations share.
   kByColumnsFromSharedMemory,
-  // Invocations load three slices one after the other into two slots of shared
-  // memory. A condition is around a product. Invocations read results from
-  // shared memory and change them.
+  // Invocations load three parts of the sum's dim one after the other into a
+  // buffer of two slots in shared memory. A condition is around a product.
+  // Invocations read results from shared memory and change them.
   kFromSharedMemory,
-  // One subgroup, but 40 invocations, which copy vectors of four elements.
+  // The phase has one subgroup, but 40 invocations, which copy vectors of four
+  // elements to shared memory.
   kOfVectors,
-  // One phase has matrices, other phases have none.
+  // One phase of the nest has matrix loops, and the other phases have none.
   kInOnePhase,
-  // Sums of i32 that wrap: 127 * 127 and 128 * 128 are added to large numbers.
-  // Only for products with sums of i32.
+  // The products 127 * 127 and 128 * 128 are added to large numbers, so that
+  // sums of i32 wrap. Only for product types whose sum is i32.
   kSumsThatWrap,
 };
 

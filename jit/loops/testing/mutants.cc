@@ -16,7 +16,8 @@ namespace {
 using tensor::Node;
 using tensor::Opcode;
 
-// A possible change: a root of a statement gets another expression.
+// A change that can make the nest wrong: its description, and a function that
+// makes it. Most changes replace the root of one of a statement's expressions.
 struct Change {
   std::string what;
   std::function<void()> apply;
@@ -151,7 +152,7 @@ class Mutator {
 
   // --- The changes of each kind. ---
 
-  // Returns (index + 1) mod extent.
+  // Returns an index off by one: (index + 1) mod extent, which stays in bounds.
   std::optional<NodeId> Next(NodeId index, NodeId extent) {
     const auto size = nest_.pool.IntegerConstant(extent);
     if (!size.has_value() || *size < 2) return std::nullopt;
@@ -162,8 +163,9 @@ class Mutator {
     if (const auto next = Next(index, extent)) Offer(root, index, *next);
   }
 
-  // Returns two wrong forms of the index: with the order of lanes reversed, and
-  // with all lanes moved by one. Empty outside of vector loops.
+  // Returns two wrong versions of the index: with the order of the vector's
+  // lanes reversed, and with all lanes moved by one. Empty outside of vector
+  // loops.
   std::vector<NodeId> OtherLanes(NodeId index) {
     if (!has_vector_) return {};
     const auto lanes =
@@ -184,8 +186,8 @@ class Mutator {
     for (const NodeId lanes : OtherLanes(index)) Offer(root, index, lanes);
   }
 
-  // Offers a change that drops a pad's guard: the load reads an element that
-  // exists instead of giving the default value.
+  // Offers a change that turns a pad into a load with clamped indices: out of
+  // bounds it reads an existing element instead of giving the default value.
   void OfferClamped(NodeId& root, NodeId id) {
     const Node node = nest_.pool[id];
     std::vector<NodeId> indices;
@@ -224,7 +226,7 @@ class Mutator {
       case Opcode::kMultiply:
       case Opcode::kMinimum:
       case Opcode::kMaximum:
-        // an i64 value is most likely an index, so it is left alone
+        // An i64 value is most likely an index, so it is left alone.
         if (node.type == DType::kI64) return;
         Offer(root, id, WithOperands(id, {node.operands[0], node.operands[0]}));
         Offer(root, id, WithOperands(id, {node.operands[1], node.operands[1]}));
@@ -241,8 +243,8 @@ class Mutator {
         {"the sum in " + nest_.buffers[store.buffer].name + " is lost",
          [&store] { store.update = tensor::Update::kAssign; }});
     if (!IsFloat(type)) return;
-    // Rounds the value: (value + c) - c, with a c so large that few digits of
-    // the value remain.
+    // Offers the value with lost precision: (value + c) - c, where c is so
+    // large that only few bits of the value's mantissa remain.
     const NodeId large =
         nest_.pool.Constant(tensor::DoubleToBits(16384, type), type);
     const NodeId sum = Make(Opcode::kAdd, type, {store.value, large});

@@ -1,6 +1,6 @@
 // Makes a loop nest wrong in one place, as a bug of a schedule, of lowering or
-// of a back end would. For tests of the checks that have to notice wrong
-// kernels.
+// of a back end would. Tests use such mutants to see if the checks of kernels
+// notice wrong ones.
 //
 //   LoopNest wrong = *BuildNest(request, {}, nullptr);
 //   const auto what = Mutate(wrong, MutantKind::kWrongLane, seed);
@@ -19,7 +19,7 @@
 
 namespace ember::loops {
 
-// Rows: (name, text).
+// Rows of the table: (name of the kind, its text in messages).
 // clang-format off
 #define EMBER_FOR_EACH_MUTANT_KIND(row) \
   row(WrongIndex, "wrong index")           /* moves an index by one */ \

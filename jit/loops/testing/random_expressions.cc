@@ -117,7 +117,8 @@ Block RandomExpressions::Guarded(Statement statement) {
 
 // --- indices ---
 
-// Returns an index somewhere around 0..extent, from variables and constants.
+// Returns an index that is near 0..extent but may be out of bounds: a sum of
+// variables and constants, for use with a guard.
 NodeId RandomExpressions::RoughIndex() {
   const auto with = [&](Opcode opcode, NodeId a, int b) {
     return Make(opcode, DType::kI64, {a, Integer(b)});
@@ -135,7 +136,9 @@ NodeId RandomExpressions::RoughIndex() {
   return index;
 }
 
-// Loads an index from an integer buffer that no other task changes.
+// Returns an index that is loaded from an integer buffer, and adds a check that
+// it is in bounds. No other task changes the buffer. Returns nullopt if the
+// chosen buffer does not fit.
 std::optional<NodeId> RandomExpressions::GatheredIndex(
     const RandomExtent& extent) {
   const RandomBuffer& source = Pick(readable);
@@ -146,8 +149,8 @@ std::optional<NodeId> RandomExpressions::GatheredIndex(
   const std::optional<NodeId> load = Load(source);
   if (!load) return std::nullopt;
   NodeId index = Make(Opcode::kCast, DType::kI64, {*load});
-  // In 1 of 60 cases the loaded value is left as it is, so that the check may
-  // fail.
+  // In 59 of 60 cases the loaded value is reduced to the extent. In the others
+  // it stays as it is, so that the check may fail.
   if (!Chance(60)) {
     index = Make(Opcode::kModulo, DType::kI64,
                  {index, Integer(1 + Below(static_cast<int>(extent.value)))});
@@ -163,7 +166,8 @@ std::optional<NodeId> RandomExpressions::GatheredIndex(
 }
 
 NodeId RandomExpressions::Index(const RandomExtent& extent) {
-  // variables that are in bounds for all parameters
+  // variables of the surrounding loops that are in bounds whatever the
+  // parameters are
   std::vector<RandomVariable> fitting;
   for (const RandomVariable& variable : variables) {
     const bool same =
@@ -218,9 +222,9 @@ NodeId RandomExpressions::Index(const RandomExtent& extent) {
   return index;
 }
 
-// Returns indices of a register buffer: constants and unrolled variables, and
-// in the last dim maybe a vector variable. If each invocation has its own
-// registers, the invocation's variable comes first.
+// Returns indices for a register buffer: constants and unrolled variables, and
+// perhaps a vector variable in the last dim. If each invocation has its own
+// elements, the first index is the invocation loop's variable.
 std::optional<std::vector<NodeId>> RandomExpressions::RegisterIndices(
     const RandomBuffer& buffer) {
   std::vector<NodeId> indices;
@@ -293,7 +297,7 @@ NodeId RandomExpressions::SmallValue(DType type) {
   for (int attempt = 0; attempt < 4; ++attempt) {
     const RandomBuffer& source = Pick(readable);
     if (source.scope != MemoryScope::kInput) continue;
-    // A pad is not used as a factor, because its default value may be large.
+    // Pads are left out, because the default value of a pad may be large.
     const std::optional<NodeId> load = Load(source);
     if (!load || nest_.pool[*load].opcode != Opcode::kLoad) continue;
     return Make(Opcode::kCast, type, {*load});
@@ -351,8 +355,8 @@ NodeId RandomExpressions::Value(DType type, int depth) {
   }
 }
 
-// Returns a bitcast from an integer of the same width, because the bits of a
-// NaN are not specified.
+// Returns a bitcast of an integer of the same width. Bitcasts from floats are
+// not made, because the bits of a NaN are not specified.
 NodeId RandomExpressions::BitcastValue(DType type, int depth) {
   while (true) {
     const DType from = AnyType();

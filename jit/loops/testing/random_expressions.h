@@ -1,5 +1,6 @@
-// Random expressions for a nest that is being generated, and the guards that
-// their loads need. Internal to jit/loops/testing/random_nest.h.
+// Makes random expressions for a nest that is being generated, and the
+// conditions (guards) that keep their loads in bounds. Internal to
+// jit/loops/testing/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_TESTING_RANDOM_EXPRESSIONS_H_
 #define EMBER_JIT_LOOPS_TESTING_RANDOM_EXPRESSIONS_H_
 
@@ -13,9 +14,9 @@
 
 namespace ember::loops {
 
-// An extent, and its value with the chosen parameters. The generator's choices
-// use the value, because they must not depend on the form to which the node was
-// simplified.
+// An extent (a node), and its value under the chosen parameters. The generator
+// decides by the value, because equal seeds must give equal choices whether or
+// not the node was simplified.
 struct RandomExtent {
   NodeId node = 0;
   int64_t value = 0;
@@ -34,12 +35,13 @@ struct RandomBuffer {
   DType type = DType::kF32;
   MemoryScope scope = MemoryScope::kInput;
   std::vector<RandomExtent> extents;
-  // Number of leading indices that must be the task's own, if this phase stores
-  // to the buffer and other tasks see it: a task may access its own rows only.
+  // Number of leading indices that must be those of the task's own rows. Not 0
+  // if this phase stores to the buffer and other tasks see it, because a task
+  // may only access its own rows then.
   size_t own_rows = 0;
   // true if other tasks of this phase store to the buffer
   bool changes = false;
-  // For kRegister: true if the first index is the invocation's.
+  // For kRegister: true if the first index is the number of the invocation.
   bool per_invocation = false;
 };
 
@@ -61,7 +63,7 @@ class RandomExpressions : public tensor::RandomChoices {
   std::vector<RandomExtent> parameters;
   std::vector<RandomVariable> variables;  // variables of the surrounding loops
   std::vector<RandomBuffer> readable;
-  // the task's own leading indices (RandomBuffer::own_rows)
+  // indices of the task's own rows, which come first in buffers with own_rows
   std::vector<NodeId> rows;
 
   // --- expressions ---
@@ -78,20 +80,22 @@ class RandomExpressions : public tensor::RandomChoices {
   // Returns a constant, a parameter, or an extent that is computed from a
   // parameter.
   RandomExtent AnyExtent(int64_t largest);
-  // Returns extents whose product is about `room` at most.
+  // Returns extents of a buffer with so many dims. Their product is about
+  // `room` at most.
   std::vector<RandomExtent> Extents(int rank, int64_t room);
   RandomExtent Times(const RandomExtent& a, const RandomExtent& b);
-  // Returns the number of steps of a constant size that cover the extent.
+  // Returns how many steps of a constant size cover the extent, rounded up.
   RandomExtent Steps(const RandomExtent& extent, const RandomExtent& step);
   NodeId Value(DType type, int depth);
-  // Returns a cast of an integer that has a sign and at most 4 bits; the value
-  // is never -0.
+  // Returns a value of small magnitude, whose sums are exact: a cast of a
+  // signed integer of at most 4 bits. It is never -0.
   NodeId SmallValue(DType type);
-  // Returns a load whose last index is the variable, which has `count` values,
-  // plus a constant. No other expression uses this variable.
+  // Returns a load for a dot loop: its last index is the loop's variable, which
+  // has `count` values, plus a constant, and no other index uses the variable.
   NodeId LoadAlong(const RandomBuffer& buffer, NodeId variable, int64_t count);
   NodeId Condition(int depth);
-  // Returns an index that is within the extent if the guards hold.
+  // Returns an index that is within the extent, at least under the guards that
+  // this call adds.
   NodeId Index(const RandomExtent& extent);
   // Returns the condition that `index` is in 0..extent-1. The condition is
   // written in one of several ways, chosen at random.
@@ -100,8 +104,8 @@ class RandomExpressions : public tensor::RandomChoices {
   void Guard(NodeId index, const RandomExtent& extent);
 
   bool NeedsGuards() const { return !guards_.empty(); }
-  // Puts the guards that the expressions made so far need around the statement,
-  // and forgets these guards.
+  // Returns the statement within the guards that the expressions made since the
+  // last call need, and removes these guards from the list.
   Block Guarded(Statement statement);
 
  private:
@@ -122,7 +126,8 @@ class RandomExpressions : public tensor::RandomChoices {
   const RandomNestOptions options_;
   LoopNest& nest_;
   tensor::Simplifier simplifier_;
-  // the guards, which are kIf and kCheck, outermost first
+  // the guards that the expressions made so far need: kIf and kCheck
+  // statements, outermost first
   std::vector<Statement> guards_;
 };
 

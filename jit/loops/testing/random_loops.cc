@@ -33,8 +33,8 @@ void Append(Block& block, Block&& more) {
   std::move(more.begin(), more.end(), std::back_inserter(block));
 }
 
-// Returns a number for a new variable. Loops that are not within each other may
-// have the same number.
+// Returns a number for a new variable. Half of the time it reuses the number of
+// a loop that has ended, since only nested loops need different numbers.
 uint64_t RandomLoops::NewNumber() {
   if (!free_numbers_.empty() && make_.Chance(2)) {
     const uint64_t number = free_numbers_.back();
@@ -147,8 +147,9 @@ Block RandomLoops::RegisterLoop(const RandomDim& dim,
   });
 }
 
-// Returns an invocation loop over the dim. If invocations have registers of
-// their own, the loop covers the whole extent.
+// Returns an invocation loop over the dim, or over parts of the dim in a serial
+// loop. For an index of a register buffer it covers the whole dim, so that each
+// invocation has its own elements.
 Block RandomLoops::InvocationLoop(const RandomDim& dim,
                                   const MakeLoopBody& inner) {
   const MakeLoopBody body = [&](NodeId variable) {
@@ -179,8 +180,9 @@ Block RandomLoops::FusedLoop(
   });
 }
 
-// Returns an outer loop over steps of a constant size, with loops over a step
-// inside. The last step may reach too far: it is guarded, or cut short.
+// Returns an outer loop over steps of a constant size, and in it a loop over
+// one step. If the steps do not divide the extent, the inner loop of the last
+// step is guarded by a condition or has a smaller extent.
 Block RandomLoops::SplitLoop(const RandomExtent& extent,
                              const MakeLoopBody& inner) {
   constexpr int64_t kSteps[] = {2, 3, 4, 8, 16};

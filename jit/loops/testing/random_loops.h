@@ -1,4 +1,4 @@
-// Random loops for a nest that is being generated. Internal to
+// Makes random loops for a nest that is being generated. Internal to
 // jit/loops/testing/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_TESTING_RANDOM_LOOPS_H_
 #define EMBER_JIT_LOOPS_TESTING_RANDOM_LOOPS_H_
@@ -11,13 +11,13 @@
 
 namespace ember::loops {
 
-// An index of a buffer, over whose values loops run.
+// An index of a buffer for which loops are made: they run over its extent.
 struct RandomDim {
   RandomExtent extent;
-  bool in_register = false;  // true for an index of a register buffer
-  bool is_last = false;      // true for the last index of its buffer
-  // True if the loop over the dim, or one of the loops into which that loop is
-  // split, is an invocation loop.
+  bool in_register = false;  // true if the dim belongs to a register buffer
+  bool is_last = false;      // true if the dim is the last one of its buffer
+  // True if the dim gets an invocation loop: the loop over the dim, or one of
+  // the loops into which that loop is split.
   bool in_invocations = false;
 };
 
@@ -36,10 +36,11 @@ class RandomLoops {
               LoopNest& nest)
       : options_(options), make_(make), nest_(nest) {}
 
-  // Returns loops over every point of the dims, in any order and form.
+  // Returns loops that visit every point of the dims once. Their order and
+  // kinds are random; loops may be split or fused.
   Block Over(const std::vector<RandomDim>& dims, const MakeBody& make_body);
-  // Returns loops as Over does, but in the order of the dims and without vector
-  // loops.
+  // Returns loops like those of Over, but in the order of the dims and without
+  // vector loops.
   Block InOrder(const std::vector<RandomDim>& dims, const MakeBody& make_body);
 
   Block Loop(LoopKind kind, const RandomExtent& extent,
@@ -49,7 +50,8 @@ class RandomLoops {
                 const MakeLoopBody& make_body, Block& body);
 
  private:
-  // The dims in the order of the loops, and the indices that were made so far.
+  // The state of making loops over dims: the dims, the order of their loops,
+  // and the indices that were made so far.
   struct Point {
     const std::vector<RandomDim>& dims;
     const std::vector<size_t>& order;
@@ -78,8 +80,8 @@ class RandomLoops {
   std::vector<uint64_t> free_numbers_;
   bool in_vector_ = false;
   bool no_vectors_ = false;
-  // True while an invocation loop is still to be made inside the loops that
-  // were made so far.
+  // True while the loops made so far are outside of an invocation loop that is
+  // still to be made. A vector loop may not be around it.
   bool before_invocations_ = false;
 };
 

@@ -12,8 +12,8 @@ namespace {
 using tensor::Opcode;
 using tensor::Update;
 
-// Largest number of products in a sum in f16. SmallValue has magnitudes below
-// 16, and f16 holds integers up to 2048 exactly.
+// Largest number of products whose sum is exact in f16: SmallValue has
+// magnitudes below 16, and f16 holds integers up to 2048 exactly.
 constexpr int64_t kLongestHalfSum = 9;
 
 RandomBuffer Matrix(RandomExpressions& make, DType type, int64_t rows,
@@ -39,8 +39,9 @@ class Multiplier {
     const auto store = [&] {
       return Tiles([&](NodeId t) { return StoreTile(t); });
     };
-    // `together`: true if fill, sum and store are in one subgroup loop; false
-    // if each of them has its own.
+    // `together`: true if one subgroup loop contains the fill of the
+    // accumulators, the sum and the store; false if each of the three has its
+    // own.
     const bool together = make_.Chance(2);
     if (together) {
       Append(block, Subgroups([&] {

@@ -1,5 +1,5 @@
-// Random products of small matrices for a nest that is being generated:
-// subgroup loops with matrix loops. Internal to
+// Makes random products of small matrices for a nest that is being generated,
+// as subgroup loops with matrix loops in them. Internal to
 // jit/loops/testing/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_TESTING_RANDOM_MATRICES_H_
 #define EMBER_JIT_LOOPS_TESTING_RANDOM_MATRICES_H_
@@ -13,14 +13,15 @@
 
 namespace ember::loops {
 
-// A plan of result = a * b, in units of matrices of the type: each subgroup
-// computes one row of `tiles` matrices, and the sum has `steps` steps.
+// The sizes and buffers of a product result = a * b, counted in matrices of
+// `type`: each subgroup computes one row of `tiles` matrices of the result, and
+// each is a sum of `steps` products.
 struct RandomMatrices {
   MatrixType type;
   int64_t subgroups = 1;
   int64_t tiles = 1;
   int64_t steps = 1;
-  // True if the matrix is stored by rows; false: by columns.
+  // For each matrix: true if it is stored by rows; false if by columns.
   bool a_by_rows = true;
   bool b_by_rows = true;
   bool result_by_rows = true;
@@ -29,9 +30,9 @@ struct RandomMatrices {
   RandomBuffer a, b, accumulators, result;
 };
 
-// Plans a product of one of the types, or of small sizes if `types` is empty.
-// Sums of SmallValues are exact in every order. The buffers of the plan have no
-// numbers yet.
+// Chooses the sizes and buffers of a product. Its type is one of `types`, or
+// has small sizes if `types` is empty. Sums of products of SmallValues are
+// exact in every order. The caller gives the buffers their numbers.
 RandomMatrices PlanMatrices(RandomExpressions& make,
                             std::span<const MatrixType> types);
 

@@ -15,8 +15,8 @@ namespace {
 using tensor::Opcode;
 using tensor::Update;
 
-// The tasks of a phase and the buffers that they store to. Each task stores to
-// its own rows.
+// A phase that is chosen but not yet built: its tasks, and the buffers that
+// they store to. Each task stores to its own rows.
 struct RandomPhase {
   MemoryScope scope = MemoryScope::kOutput;
   std::vector<RandomExtent> rows;
@@ -67,8 +67,8 @@ class Generator {
           {node, Chance(20) ? 0 : 1 + Below(9), false, i});
       nest_.parameters.emplace_back(1, static_cast<char>('N' + i));
       result_.parameters.push_back(make_.parameters.back().value);
-      // Adds a buffer whose extent is the parameter, so that the verifier knows
-      // something about the parameter.
+      // Adds an input whose extent is the parameter, because the verifier then
+      // knows that the parameter is in the range of extents.
       AddBuffer(
           {0, DType::kI32, MemoryScope::kInput, {make_.parameters.back()}, 0});
     }
@@ -77,20 +77,23 @@ class Generator {
       AddBuffer({0, make_.AnyType(), MemoryScope::kInput,
                  make_.Extents(Below(4), 100), 0});
     }
-    // In a third of the nests, adds inputs that dot loops can have as factors.
+    // In a third of the nests, adds inputs of narrow integers, which can be
+    // factors of dot loops.
     if (!Chance(3)) return;
     constexpr DType kNarrow[] = {DType::kI8, DType::kU8, DType::kI16};
     for (int i = 0; i < 2; ++i) {
       std::vector<RandomExtent> extents = make_.Extents(Below(3), 20);
       int64_t row = 4 + Below(13);
-      // In half of the cases rows are whole words of four bytes.
+      // In half of the nests each row is a multiple of four elements, as dot
+      // products of four need.
       if (row % 2 == 0) row = (row + 3) / 4 * 4;
       extents.push_back(make_.ConstantExtent(row));
       AddBuffer({0, kNarrow[Below(3)], MemoryScope::kInput, extents, 0});
     }
   }
 
-  // Chooses a phase. Its buffers have no numbers yet.
+  // Chooses the tasks and buffers of a phase. AddBuffersOf gives the buffers
+  // their numbers later.
   RandomPhase ChoosePhase(MemoryScope scope) {
     RandomPhase random;
     random.scope = scope;
@@ -129,7 +132,8 @@ class Generator {
     return random;
   }
 
-  // Adds the buffers of the phases. Outputs must come before all others.
+  // Adds the buffers of the phases to the nest: only outputs, or only the
+  // others, because outputs must come first.
   void AddBuffersOf(std::vector<RandomPhase>& chosen, bool outputs) {
     for (RandomPhase& random : chosen) {
       if ((random.scope == MemoryScope::kOutput) == outputs) {
@@ -214,7 +218,8 @@ class Generator {
     make_.rows.clear();
     (random.scope == MemoryScope::kPacked ? nest_.prologue : nest_.phases)
         .push_back(std::move(phase));
-    // Later phases may read all rows of the phase's buffers.
+    // Later phases run after all tasks of this one, so they may read all rows
+    // of its buffers.
     for (RandomBuffer& buffer : random.shared) {
       buffer.own_rows = 0;
       buffer.changes = false;
@@ -232,8 +237,8 @@ class Generator {
       Append(block, MultiplyMatrices(*random.matrices, make_, loops_, nest_));
       make_.readable.push_back(random.matrices->result);
     }
-    // If the phase has two buffers, their extents are equal, so a statement may
-    // store to both buffers at once.
+    // The buffers of one phase that other tasks see have equal extents. So if
+    // there are two, one statement may store to both at once.
     if (random.shared.size() == 2 && Chance(2)) {
       Append(block, statements_.Map(random.shared, Update::kAssign));
       make_.readable.insert(make_.readable.end(), random.shared.begin(),

@@ -1,5 +1,6 @@
-// Generates random legal loop nests with parameters and inputs. For tests of
-// the text form, of the verifier, and of back ends against the evaluator.
+// Generates random legal loop nests with parameters and inputs. They are used
+// to test the text form and the verifier, and to compare back ends with the
+// evaluator.
 //
 //   RandomNest random = MakeRandomNest(seed, {});
 //   auto expected = random.MakeBuffers(), actual = random.MakeBuffers();
@@ -31,23 +32,23 @@ namespace ember::loops {
 struct RandomNestOptions {
   int maximum_phases = 3;
   int maximum_depth = 3;  // largest depth of an expression
-  // Makes only operations that every back end must compute bit for bit: no
-  // transcendental functions and powers; sums of floats only if they are exact
-  // in every order, with and without fused multiply-adds.
+  // If true, expressions only have operations that every back end must compute
+  // bit for bit: no transcendental functions and powers, and float sums only if
+  // they are exact in every order, with and without fused multiply-adds.
   bool exact = true;
-  // Makes mod and rem of floats, which back ends may decline.
+  // If true, expressions may have mod and rem of floats, which back ends may
+  // decline.
   bool float_remainders = true;
-  // Makes floats from the bits of integers. Most of these floats are subnormal,
-  // and devices may treat them as zero.
+  // If true, expressions may reinterpret integers as floats. Most of these
+  // floats are subnormal, and devices may treat them as zero.
   bool bits_as_floats = true;
-  // Simplifies expressions as they are made.
+  // If true, each expression is simplified when it is made.
   bool simplify = true;
-  // If false, leaves out some conditions and checks that accesses need, which
-  // the verifier has to find.
+  // If false, some conditions and checks that accesses need are left out, so
+  // that the verifier must refuse some of the nests.
   bool guarded = true;
-  // Sizes and types of the products in matrix loops. Empty: nests have no
-  // matrix loops, because devices may lack them. nullopt: products of any sizes
-  // and types.
+  // The sizes and types that matrix products may have. Empty: nests have no
+  // matrix loops, because devices may lack them. nullopt: any sizes and types.
   std::optional<std::vector<MatrixType>> matrices;
 };
 
@@ -65,9 +66,8 @@ struct RandomNest {
 
 RandomNest MakeRandomNest(uint64_t seed, const RandomNestOptions& options);
 
-// Returns a description of the first place where the outputs differ. Empty if
-// they are equal bit for bit, where all NaNs are equal and both zeros are
-// equal.
+// Returns a description of the first element in which the outputs differ; empty
+// if they are equal bit for bit. All NaNs count as equal, and +0 equals -0.
 std::string FirstDifference(const RandomNest& random,
                             const std::vector<std::vector<uint8_t>>& expected,
                             const std::vector<std::vector<uint8_t>>& actual);

@@ -46,9 +46,9 @@ TEST(RandomNestTest, IsLegal) {
   }
 }
 
-// Results depend neither on the order of tasks and lanes nor on previous
-// contents of buffers. A nest that is parsed from its text gives the same
-// results.
+// Shows that results do not depend on the order of tasks and lanes, nor on
+// previous contents of buffers, and that a nest parsed from the text of another
+// one gives the same results.
 TEST(RandomNestTest, EvaluatesToOneResult) {
   const SeedRange seeds = TestSeeds(300, 0);
   int failed_checks = 0;
@@ -90,7 +90,8 @@ TEST(RandomNestTest, SimplificationKeepsEveryBit) {
   }
 }
 
-// A nest that the verifier accepts never accesses anything out of bounds.
+// Shows that a nest that the verifier accepts never accesses memory out of
+// bounds, also with parameters other than those for which it was generated.
 TEST(RandomNestTest, VerifierIsSound) {
   const SeedRange seeds = TestSeeds(400, 0);
   int verified = 0, refused = 0;
@@ -141,7 +142,8 @@ TEST(RandomNestTest, CoversTheInstructionTable) {
   for (int i = static_cast<int>(tensor::Opcode::kPad); i < tensor::kOpcodeCount;
        ++i) {
     const tensor::Opcode opcode = static_cast<tensor::Opcode>(i);
-    // Casts and bitcasts are written as types, without a name.
+    // The text of a cast or bitcast is a type, not the instruction's name, so
+    // the search for names in the texts of nests does not find them.
     if (opcode == tensor::Opcode::kCast || opcode == tensor::Opcode::kBitcast) {
       continue;
     }

@@ -19,8 +19,8 @@ constexpr int64_t kSmallSum = 16;
 // Largest number of products of two SmallValues whose sum is exact in f32.
 constexpr int64_t kSmallProductSum = 1000;
 
-// True if sums of small values are exact in the type in every order. Floats of
-// 8 bits hold all integers only up to 16, or up to 8.
+// True if sums of small values are exact in the type in every order. That is
+// false for floats of 8 bits, which hold all integers only up to 16 or up to 8.
 bool HasExactSums(DType type) {
   return !IsNarrowFloat(type) || DTypeByteSize(type) > 1;
 }
@@ -34,8 +34,8 @@ Update RandomStatements::AnyUpdate(DType type) {
   return static_cast<Update>(Below(5));
 }
 
-// Returns the dims of the buffer that loops run over. Sometimes one of them
-// becomes an invocation loop.
+// Returns the dims that loops must run over to store to each element that
+// belongs to the task. Sometimes one of them gets an invocation loop.
 std::vector<RandomDim> RandomStatements::DimsOf(const RandomBuffer& buffer) {
   std::vector<RandomDim> dims;
   for (size_t i = buffer.own_rows; i < buffer.extents.size(); ++i) {
@@ -51,9 +51,9 @@ std::vector<RandomDim> RandomStatements::DimsOf(const RandomBuffer& buffer) {
   return dims;
 }
 
-// Makes loops over the dims that store to the buffers. Bodies of invocation
-// loops may not read buffers that other invocations store to, nor registers
-// that have no contents there.
+// Makes loops over the dims, whose body stores to the buffers `stored`. While
+// it makes the body of an invocation loop, `readable` has neither buffers that
+// other invocations store to, nor registers without contents there.
 Block RandomStatements::Over(const std::vector<RandomDim>& dims,
                              const std::vector<RandomBuffer>& stored,
                              const RandomLoops::MakeBody& make_body) {
@@ -129,8 +129,8 @@ Block RandomStatements::Map(const std::vector<RandomBuffer>& buffers,
     std::vector<Store> stores;
     for (const RandomBuffer& buffer : buffers) {
       NodeId value = make_.Value(buffer.type, options_.maximum_depth);
-      // The value that is added to a float sum may not be a product, because a
-      // back end may fuse the multiplication with the addition.
+      // A value that is added to a float sum is no product, because a back end
+      // may fuse the multiplication with the addition and so round differently.
       if (update == Update::kAdd && options_.exact && IsFloat(buffer.type)) {
         value = make_.Make(Opcode::kAbsolute, buffer.type, {value});
       }
@@ -203,8 +203,8 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
   for (RandomDim& dim : dims) dim.in_invocations = false;
   Block block;
   if (is_float) {
-    // The sums start from 1, and only a few small values are added, so they are
-    // exact.
+    // The elements begin at 1 and get only a few small values added, so float
+    // sums are exact.
     block = loops_.Over(dims, [&](const Indices& indices) {
       const NodeId start = make_.Make(Opcode::kCast, type, {Integer(1)});
       return BlockOf(
@@ -223,8 +223,8 @@ Block RandomStatements::Combine(const RandomBuffer& buffer) {
         loops_.Loop(LoopKind::kInvocation, extent, [&](NodeId invocation) {
           NodeId value =
               is_float ? make_.SmallValue(type) : make_.Value(type, 2);
-          // A combining loop may contain nothing else, so a value that needs
-          // guards is not used.
+          // A combining loop may contain nothing but the update, so a value
+          // that needs guards is replaced by the invocation's number.
           if (make_.NeedsGuards()) {
             make_.Guarded({});
             value = make_.Make(Opcode::kCast, type, {invocation});
@@ -258,8 +258,8 @@ Block RandomStatements::Reduce(const RandomBuffer& buffer) {
   return ReduceExactly(buffer, dims, steps);
 }
 
-// Adds up floats so that the sums are exact: small integers are added to a sum
-// that starts at one.
+// Makes sums, minima or maxima of floats that are exact: each element begins at
+// 1 and is updated with small integers.
 Block RandomStatements::ReduceExactly(const RandomBuffer& buffer,
                                       const std::vector<RandomDim>& dims,
                                       int64_t steps) {

@@ -1,4 +1,4 @@
-// Random statements that store to one buffer, with the loops around them.
+// Makes random statements that store to a buffer, with the loops around them.
 // Internal to jit/loops/testing/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_TESTING_RANDOM_STATEMENTS_H_
 #define EMBER_JIT_LOOPS_TESTING_RANDOM_STATEMENTS_H_
@@ -12,8 +12,8 @@
 
 namespace ember::loops {
 
-// Makes statements whose expressions read the buffers in
-// RandomExpressions::readable. A block may be empty if no statement fits.
+// Makes statements that store to buffers. Their expressions read the buffers in
+// RandomExpressions::readable. A returned block is empty if no statement fits.
 class RandomStatements {
  public:
   RandomStatements(const RandomNestOptions& options, RandomExpressions& make,
@@ -25,22 +25,23 @@ class RandomStatements {
 
   // --- Statements that store to every element. ---
 
-  // Stores to each element once. The buffers have equal extents. A plain store
-  // leaves no element out.
+  // Stores to each element of the buffers once, by one statement. The buffers
+  // have equal extents. If `update` is an assignment, no element is left out.
   Block Map(const std::vector<RandomBuffer>& buffers, tensor::Update update);
-  // Stores values whose sums are exact (RandomExpressions::SmallValue).
+  // Stores a small value to each element (RandomExpressions::SmallValue), so
+  // that later sums of the elements are exact.
   Block FillSmall(const RandomBuffer& buffer);
   // Makes statements that update each element several times, one after the
   // other or by all invocations of a loop together.
   Block Reduce(const RandomBuffer& buffer);
-  // Adds short sums of products to an i32 buffer, if there are inputs that can
-  // be factors.
+  // Adds dot products of few factors to the elements of an i32 buffer. Does
+  // nothing if there are no inputs that can be factors.
   Block SumOfDots(const RandomBuffer& buffer);
 
   // --- Statements that store to some elements. ---
 
-  // Makes a statement that updates elements in any order, or stores to elements
-  // one after the other.
+  // Makes a statement that stores to elements at random indices: either updates
+  // in any order, or assignments in a serial order.
   Block Scatter(const RandomBuffer& buffer);
 
  private:

@@ -1,4 +1,5 @@
-// Texts of nests that differ in types, sizes or statements, for tests.
+// Replaces parts of a text, for tests whose nests differ in types, sizes or
+// statements.
 //
 //   Replaced("loops @f(%x: input T[W]) { ... }", {{"T[", "i8["}, {"W", "16"}})
 //   == "loops @f(%x: input i8[16]) { ... }"
@@ -11,11 +12,12 @@
 
 namespace ember::loops {
 
-// Returns the text with each `from` replaced by `to`. Does not search the
-// replacements.
+// Returns the text with each occurrence of `from` replaced by `to`. Occurrences
+// of `from` within an inserted `to` are not replaced.
 std::string Replaced(std::string text, const std::string& from,
                      const std::string& to);
-// Returns the text after several replacements, done one after the other.
+// Returns the text after several replacements, made one after the other in the
+// order of the list.
 std::string Replaced(
     std::string text,
     const std::vector<std::pair<std::string, std::string>>& all);

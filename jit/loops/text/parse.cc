@@ -27,12 +27,12 @@ using tensor::Expression;
 using tensor::NameScope;
 using tensor::Opcode;
 
-// Number of the scope, in the expression pool, of nodes that depend on a
-// variable or a load.
+// The pool's scope number for nodes that depend on a variable or a load. Nodes
+// of constants and parameters have scope 0.
 constexpr int kBodyScope = 1;
 
-// Returns the keyword's position in the list; nothing if the token is not in
-// it.
+// Returns the keyword's index in the list; nullopt if the token is not in the
+// list.
 template <size_t size>
 std::optional<size_t> FindKeyword(const Token& token,
                                   const std::string_view (&keywords)[size]) {
@@ -103,7 +103,7 @@ class NestParser {
     return lexer_.ExpectedError("'input' or 'output'");
   }
 
-  // Parses the declaration of a buffer: task %t: f32[64]
+  // Parses the declaration of a buffer that is no parameter: task %t: f32[64]
   Status ParseLocalBuffer() {
     const Token keyword = lexer_.Next();
     const MemoryScope scope =
@@ -119,8 +119,8 @@ class NestParser {
   }
 
   Status ParseBufferType(const Token& name, MemoryScope scope) {
-    // The buffer's kind does not matter here: expressions in the text refer to
-    // the buffer only in loads.
+    // Any BufferKind would do: the parser of expressions needs it for stores,
+    // and nests only load in expressions.
     EMBER_RETURN_IF_ERROR(ParseTypeAndExtents(
         lexer_, name, tensor::BufferKind::kTemporary, header_, draft_));
     const tensor::DraftBuffer& parsed = draft_.buffers.back();
@@ -155,9 +155,10 @@ class NestParser {
     return OkStatus();
   }
 
-  // Parses a loop after its keyword: i < N { ... }. workgroup: for a phase,
-  // whose body may begin with a workgroup. loop: for a loop over invocations,
-  // which may have a variable of subgroups.
+  // Parses a loop after its keyword: i < N { ... }. `workgroup`: not null for a
+  // phase, whose body may begin with a description of the workgroup. `loop`:
+  // not null for an invocation loop, which may bind a second variable, the
+  // number of the subgroup.
   Status ParseLoop(NodeId& variable, Block& body,
                    Workgroup* workgroup = nullptr, Statement* loop = nullptr) {
     EMBER_ASSIGN_OR_RETURN(const Token name, ParseVariable(variable));
@@ -189,8 +190,8 @@ class NestParser {
     return axis.name;
   }
 
-  // Returns the number of the variable with the name. Loops that are not within
-  // each other may share a name, and so a number.
+  // Returns the number of the variable with this name. Loops that are not
+  // nested may use the same name, which then has the same number.
   uint64_t VariableNumber(std::string_view name) {
     const auto [it, is_new] =
         variables_.emplace(std::string(name), nest_.variables.size());
@@ -284,7 +285,8 @@ class NestParser {
     return OkStatus();
   }
 
-  // Parses the marks of a statement of a device nest, which come before it.
+  // Parses the marks before a statement of a device nest: producer, in_flight,
+  // box.
   Status ParseMarks(Statement& statement) {
     statement.of_producer = lexer_.Accept("producer");
     if (lexer_.Accept("box")) {
@@ -304,7 +306,8 @@ class NestParser {
     return OkStatus();
   }
 
-  // Parses a step of a slot behind its keyword: fill ring 0 slot mod(k, 4)
+  // Parses the rest of a slot's step after its keyword: fill ring 0 slot mod(k,
+  // 4)
   Status ParseSlot(SlotStep step, Statement& statement) {
     statement.kind = Statement::Kind::kSlot;
     statement.step = step;
@@ -319,7 +322,8 @@ class NestParser {
     return OkStatus();
   }
 
-  // Finds the buffers between which a loop copies a box.
+  // Sets the buffers of a loop's box: the buffer that its asynchronous store
+  // reads, and the one that it stores to. The text of a box does not name them.
   Status FindBuffers(Statement& loop) {
     const Store* const store = FirstStore(loop);
     if (store == nullptr) {
@@ -427,9 +431,12 @@ class NestParser {
   Lexer lexer_;
   tensor::ExpressionParser expressions_;
   LoopNest nest_;
-  Draft draft_;  // pool, parameters and buffers that expressions refer to
+  // The pool, parameters and buffers that parsed expressions refer to.
+  Draft draft_;
   NameScope header_;
-  NameScope names_;  // the names known at this place
+  // The names of variables and lets that are known at the current point of the
+  // text.
+  NameScope names_;
   std::map<std::string, uint64_t> variables_;
   int nesting_ = 0;
 };

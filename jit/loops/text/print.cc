@@ -20,8 +20,9 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::PrintedValue;
 
-// Largest number of instructions of an expression that is printed in place. A
-// larger one that a statement uses more than once gets a name.
+// Largest number of instructions of an expression that is always printed in
+// full. A larger expression that a statement uses more than once is printed as
+// a let.
 constexpr uint32_t kInlineSize = 3;
 
 class NestPrinter : private tensor::ExpressionSource {
@@ -63,8 +64,7 @@ class NestPrinter : private tensor::ExpressionSource {
   }
 
  private:
-  // --- Implementation of the interface through which expressions are printed.
-  // ---
+  // --- implementation of ExpressionSource ---
 
   PrintedValue Value(uint32_t number) const override {
     const Node& node = nest_.pool[number];
@@ -89,7 +89,8 @@ class NestPrinter : private tensor::ExpressionSource {
     const std::vector<std::string>& names =
         leaf.opcode == Opcode::kParameter ? nest_.parameters : nest_.variables;
     if (leaf.immediate < names.size()) return names[leaf.immediate];
-    // This happens only if the nest is not valid.
+    // An invalid nest may refer to a name that does not exist; its text is
+    // printed for error messages.
     return "?" + std::to_string(leaf.immediate);
   }
   std::string_view BufferName(uint32_t buffer) const override {
@@ -147,8 +148,9 @@ class NestPrinter : private tensor::ExpressionSource {
 
   // --- statements ---
 
-  // Prints a let for each value that gets a name. A name holds for one
-  // statement only: a value with loads in it may differ after the next store.
+  // Prints a let before the statement for each expression that gets a name. The
+  // name is only used in that statement: an expression with loads may have
+  // another value after the next store.
   std::vector<uint32_t> PrintLets(std::span<const NodeId> roots) {
     std::vector<uint32_t> named = ChooseNames(roots, "t");
     for (uint32_t value : named) {
@@ -196,7 +198,8 @@ class NestPrinter : private tensor::ExpressionSource {
     printer_.Line("}");
   }
 
-  // Prints the marks of a statement of a device nest.
+  // Prints the marks before a statement of a device nest: producer, in_flight,
+  // box.
   void PrintMarks(const Statement& statement) {
     if (statement.of_producer) printer_.Print("producer ");
     if (statement.box != nullptr) {
@@ -308,7 +311,7 @@ class NestPrinter : private tensor::ExpressionSource {
   const LoopNest& nest_;
   Printer printer_;
   tensor::ExpressionPrinter expressions_;
-  // Number of the next let, whose name is %t and that number.
+  // number of the next let; its name is %t and that number
   uint32_t next_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The text form of loop nests: printing, and parsing back to an equal nest. See
-// jit/loops/GRAMMAR.md.
+// Prints loop nests as text, and parses the text back to an equal nest.
+// jit/loops/GRAMMAR.md defines the text form.
 //
 //   std::string text = loops::ToText(nest);
 //   EMBER_ASSIGN_OR_RETURN(LoopNest again, loops::Parse(text));
@@ -19,8 +19,8 @@ namespace ember::loops {
 
 std::string ToText(const LoopNest& nest);
 
-// Prints one expression, for messages. Large parts that occur more than once
-// are replaced by names such as %t0.
+// Returns the text of one expression, for messages. Large subexpressions that
+// occur more than once are replaced by names such as %t0.
 std::string ToText(const LoopNest& nest, NodeId expression);
 
 // Returns the keyword of a scope, for example "task".

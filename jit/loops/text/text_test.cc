@@ -7,8 +7,8 @@
 namespace ember::loops {
 namespace {
 
-// Expects that parsing and printing the text gives the same text, which must be
-// in the form that ToText gives.
+// Expects that parsing the text and printing the result gives the same text.
+// The text must have the formatting of ToText.
 void ExpectRoundTrip(const std::string& text) {
   const StatusOr<LoopNest> parsed = Parse(text);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << text;
@@ -115,7 +115,8 @@ TEST(TextTest, SharedExpressionsGetNames) {
 )");
 }
 
-// Lets may be anywhere in a block; a let is only a name for an expression.
+// Shows that a let may be at any position of a block, and that it only names an
+// expression: parsing replaces the name by the expression.
 TEST(TextTest, LetsMayStandAnywhere) {
   const StatusOr<LoopNest> nest = Parse(R"(
       loops @lets<N>(%y: output i64[N]) {

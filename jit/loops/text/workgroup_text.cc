@@ -15,7 +15,8 @@
 namespace ember::loops {
 namespace {
 
-// A field of Workgroup that is printed, behind its keyword, if it is not 0.
+// A number of Workgroup with its keyword in the text. The text leaves out
+// numbers that are 0.
 struct NumberRow {
   std::string_view keyword;
   int64_t Workgroup::* field;
@@ -36,8 +37,8 @@ constexpr FlagRow kFlags[] = {
     {"checks", &Workgroup::has_checks},
 };
 
-// The flags of a buffer's storage, in the order in which they are printed. A
-// coherent buffer is also ordered.
+// The keywords of a buffer's flags, in the order in which the text has them.
+// `coherent` implies `ordered`, which is then not printed.
 struct StorageFlagRow {
   std::string_view keyword;
   bool BufferStorage::* field;
@@ -51,7 +52,8 @@ constexpr StorageFlagRow kStorageFlags[] = {
     {"of_invocations", &BufferStorage::of_invocation},
 };
 
-// Reads a number behind its keyword, if that is the next token.
+// If the next token is the keyword, reads the number behind it and returns
+// true.
 StatusOr<bool> AcceptNumber(Lexer& lexer, std::string_view keyword,
                             int64_t& number) {
   if (!lexer.Accept(keyword)) return false;
@@ -60,7 +62,8 @@ StatusOr<bool> AcceptNumber(Lexer& lexer, std::string_view keyword,
   return true;
 }
 
-// Returns the kind of storage that the token names. No token names kUnused.
+// Returns the kind of storage that the token names, or kUnused, which no token
+// names, if it is no such keyword.
 StorageKind FindStorage(const Token& token) {
   for (size_t i = 1; i < std::size(kStorageKeywords); ++i) {
     if (token.Is(kStorageKeywords[i])) return static_cast<StorageKind>(i);
@@ -68,7 +71,8 @@ StorageKind FindStorage(const Token& token) {
   return StorageKind::kUnused;
 }
 
-// Parses a ring behind its keyword: slots 4 bytes 24576 subgroups 8 in_flight
+// Parses the rest of a ring after its keyword: slots 4 bytes 24576 subgroups 8
+// in_flight
 StatusOr<WorkgroupRing> ParseRing(Lexer& lexer) {
   WorkgroupRing ring;
   EMBER_RETURN_IF_ERROR(lexer.Expect("slots"));
@@ -83,7 +87,8 @@ StatusOr<WorkgroupRing> ParseRing(Lexer& lexer) {
   return ring;
 }
 
-// Parses what follows the buffer: reads writes panels 64 by 256 at 1024
+// Parses the storage of a buffer after the buffer's name: reads writes panels
+// 64 by 256 at 1024
 Status ParseStorage(Lexer& lexer, BufferStorage& storage) {
   for (const StorageFlagRow& row : kStorageFlags)
     storage.*row.field = lexer.Accept(row.keyword);
@@ -164,7 +169,8 @@ void PrintWorkgroup(const LoopNest& nest, const Workgroup& workgroup,
     if (ring.stays_in_flight) printer.Print(" in_flight");
     printer.EndLine();
   }
-  // The nest may be invalid, so there may be more entries than buffers.
+  // The nest may be invalid, and its workgroup may then have more entries than
+  // the nest has buffers.
   const size_t count = std::min(workgroup.storage.size(), nest.buffers.size());
   for (size_t i = 0; i < count; ++i) {
     const BufferStorage& storage = workgroup.storage[i];
@@ -194,7 +200,7 @@ bool IsInteger(const Token& token) {
   return token.kind == Token::kInteger || token.Is("-");
 }
 
-// Parses numbers behind their keyword.
+// Parses a keyword and the numbers behind it, of which there may be any number.
 template <typename Number>
 Status ParseNumbers(Lexer& lexer, std::string_view keyword,
                     std::vector<Number>& numbers) {
@@ -207,7 +213,7 @@ Status ParseNumbers(Lexer& lexer, std::string_view keyword,
   return OkStatus();
 }
 
-// Parses the dims of the slot: dims none 1 2
+// Parses CopiedBox::dims: dims none 1 2
 Status ParseDims(Lexer& lexer, std::vector<std::optional<size_t>>& dims) {
   EMBER_RETURN_IF_ERROR(lexer.Expect("dims"));
   while (true) {

@@ -1,4 +1,4 @@
-// Prints and parses the workgroup at the begin of a phase
+// Prints and parses the description of a workgroup at the start of a phase
 // (jit/loops/workgroup.h), and the mark of a loop that copies a box
 // (jit/loops/copied_box.h). Internal to the text form.
 #ifndef EMBER_JIT_LOOPS_TEXT_WORKGROUP_TEXT_H_
@@ -12,16 +12,17 @@
 
 namespace ember::loops {
 
-// Parses a workgroup, whose keyword is the next token. The buffers are those of
-// the draft.
+// Parses the description of a workgroup, whose keyword is the next token. The
+// buffers that it names are those of the draft.
 StatusOr<Workgroup> ParseWorkgroup(Lexer& lexer, const tensor::Draft& draft);
 
-// Prints the workgroup, with a line for each buffer that the phase uses.
+// Prints the description of a workgroup, with a line for each buffer that the
+// phase uses.
 void PrintWorkgroup(const LoopNest& nest, const Workgroup& workgroup,
                     Printer& printer);
 
-// Parses the mark of a copy behind its keyword "box". Leaves the numbers of the
-// buffers to the caller.
+// Parses the mark of a loop that copies a box, after its keyword "box". The
+// caller sets the buffers, which the text does not name.
 StatusOr<CopiedBox> ParseBox(Lexer& lexer);
 void PrintBox(const CopiedBox& box, Printer& printer);
 

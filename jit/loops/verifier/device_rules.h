@@ -1,6 +1,7 @@
-// Checks the forms of statements of device nests: stores of what subgroups
-// combine, asynchronous stores, stores of vectors, and loops that name
-// subgroups. A part of the verifier, which checks their operands.
+// Checks statements that only device nests have: stores that combine values of
+// a subgroup, asynchronous stores, stores of vectors, and loops that bind the
+// number of a subgroup. The verifier calls these functions, and checks the
+// operands itself.
 //
 //   EMBER_RETURN_IF_ERROR(CheckAsyncStore(nest, store, in_invocations));
 //
@@ -15,23 +16,25 @@
 
 namespace ember::loops {
 
-// Checks a loop over invocations that names their subgroups, too.
+// Checks an invocation loop that also binds the number of the invocation's
+// subgroup (Statement::subgroup).
 Status CheckSubgroupsOf(const LoopNest& nest, const Statement& loop);
 
-// Checks a store of what a subgroup combines: all its invocations execute the
-// store, and they have one element. loop: the surrounding loop that names
-// subgroups; null if there is none.
+// Checks a store that combines the values of a subgroup: all invocations of the
+// subgroup must execute the store, and store to one element. `loop`: the
+// surrounding loop that binds the subgroup's number; null if there is none.
 Status CheckCombinedStore(const LoopNest& nest, const Statement* loop,
                           const Store& store);
 
 Status CheckAsyncStore(const LoopNest& nest, const Store& store,
                        bool in_invocations);
 
-// lanes: the variable of the surrounding vector loop.
+// Checks a store that is marked as a vector store (Store::vector). lanes: the
+// variable of the surrounding vector loop, if there is one.
 Status CheckVectorStore(const LoopNest& nest, const Store& store,
                         std::optional<NodeId> lanes);
 
-// Checks an update that rounds once.
+// Checks an update that is marked to round once (Store::rounds_once).
 Status CheckRoundsOnce(const LoopNest& nest, const Store& store);
 
 }  // namespace ember::loops

@@ -95,8 +95,8 @@ class Checker {
     read_.assign(nest_.buffers.size(), false);
     EMBER_RETURN_IF_ERROR(CheckBlock(loop.body));
     subgroup_.reset();
-    // A subgroup loop must not read a buffer that it stores to: its subgroups
-    // would have to wait for each other.
+    // A subgroup loop must not read a buffer that it stores to, because its
+    // subgroups do not synchronise with each other.
     for (size_t i = 0; i < nest_.buffers.size(); ++i) {
       if (!stored_[i] || !read_[i]) continue;
       return InvalidArgumentError(
@@ -138,7 +138,8 @@ class Checker {
     return opcode == Opcode::kLoad || opcode == Opcode::kPad;
   }
 
-  // Records the accesses of a statement that is no matrix loop.
+  // Records which buffers a statement other than a matrix loop accesses.
+  // Errors: kInvalidArgument if it loads a register in a subgroup loop.
   Status NoteAccesses(const Statement& statement) {
     for (const Store& store : statement.stores)
       is_accessed_[store.buffer] = true;
@@ -158,12 +159,13 @@ class Checker {
   }
 
   const LoopNest& nest_;
-  // the statement with the body that is being checked
+  // the statement whose body is being checked; null at the top of a phase
   const Statement* around_ = nullptr;
   std::optional<NodeId> subgroup_;  // variable of the surrounding subgroup loop
-  bool stays_in_flight_ = false;  // true if that loop's products stay in flight
-  // for each buffer: true if the surrounding subgroup loop stores to it or
-  // reads it
+  // True if the products of the surrounding subgroup loop stay in flight.
+  bool stays_in_flight_ = false;
+  // stored_, read_: for each buffer, true if the surrounding subgroup loop
+  // stores to it, or reads it
   std::vector<bool> stored_, read_;
   // For each buffer: true if a matrix loop accesses it as an accumulator.
   std::vector<bool> accumulates_;

@@ -1,6 +1,6 @@
 // Checks the rules of matrix loops: which statements a subgroup loop may
-// contain, and which may access accumulators. A part of the verifier that
-// lowering uses, too.
+// contain, and which may access accumulators. The verifier and lowering call
+// this check.
 //
 //   CheckMatrices(nest)   // "phase 0: a matrix loop: expected one store of one
 //                         // value"
@@ -14,8 +14,8 @@
 
 namespace ember::loops {
 
-// Checks the rules of matrix loops in a nest that obeys all other rules.
-// Errors: kInvalidArgument with a message of one line.
+// Checks the rules of matrix loops in a nest that obeys all other rules of the
+// verifier. Errors: kInvalidArgument with a message of one line.
 Status CheckMatrices(const LoopNest& nest);
 
 }  // namespace ember::loops

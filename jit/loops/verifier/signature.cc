@@ -22,8 +22,9 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::TypeFault;
 
-// Largest number of elements of a register buffer, of all invocations together.
-// Elements per invocation are counted later, where accesses are known.
+// Largest number of elements of a register buffer, over all invocations
+// together. CheckRegisterCounts checks the elements per invocation later, when
+// the accesses to the buffer are known.
 constexpr int64_t kMaxElements = kMaxRegisterElements * kMaxRegisterElements;
 
 Status Error(std::string message) {
@@ -59,8 +60,8 @@ Status CheckNames(const LoopNest& nest) {
   return OkStatus();
 }
 
-// Returns the rank of the scope in the order of buffers: inputs, outputs,
-// others.
+// Returns the position of a scope's buffers in the list of buffers: 0 for
+// inputs, 1 for outputs, 2 for others.
 int OrderOf(MemoryScope scope) {
   if (scope == MemoryScope::kInput) return 0;
   return scope == MemoryScope::kOutput ? 1 : 2;
@@ -103,8 +104,8 @@ Status CheckSize(const LoopNest& nest, const Buffer& buffer) {
   return OkStatus();
 }
 
-// Checks the inputs whose memory an output may have. They have its type and its
-// number of dims.
+// Checks Buffer::shares: the inputs whose memory an output may have must have
+// the output's type and number of dims.
 Status CheckShares(const LoopNest& nest, const Buffer& buffer) {
   const auto may_be = [&](uint32_t input) {
     return buffer.scope == MemoryScope::kOutput &&

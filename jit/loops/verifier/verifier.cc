@@ -36,15 +36,15 @@ using tensor::Update;
 constexpr int64_t kMaxUnroll = 4096;
 constexpr int64_t kMaxLanes = 64;
 
-// The kinds of loops that bind a variable.
+// The kinds of loops and tasks that can bind a variable.
 enum class Binder : uint8_t {
   kTask,
   kSerial,
   kUnrolled,
   kVector,
-  kInvocation,  // an invocation or subgroup loop
-  // A matrix loop. It is checked like an unrolled loop here; matrix_rules.h
-  // checks the rules that only matrix loops have.
+  kInvocation,  // the variable of an invocation or subgroup loop
+  // A matrix loop. Here it is checked like an unrolled loop; matrix_rules.h
+  // checks the rules that are special to matrix loops.
   kMatrix
 };
 
@@ -127,8 +127,9 @@ class Verifier {
                   in_vector_ ? "a vector" : "an invocation", " loop"}));
     }
     const size_t mark = facts_.Mark();
-    // An earlier iteration may have performed the stores of the body, so facts
-    // about the buffers that the body stores to are dropped.
+    // An earlier iteration may have performed the stores of the body. So facts
+    // about the contents of buffers that the body stores to do not hold in the
+    // body.
     ForgetStores(body);
     bound_.emplace(variable, binder);
     facts_.AssumeIterates(variable);
@@ -145,9 +146,10 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks an invocation loop. Registers that live only for one value of the
-  // loop have no contents when the loop's body begins. Registers of this kind
-  // that the loop stores to have no contents after the loop.
+  // Checks an invocation loop and its effect on register buffers that are not
+  // indexed by the invocation (short-lived ones). They have no contents when
+  // the body begins, and those that the loop stores to have none after the
+  // loop.
   Status CheckInvocations(NodeId variable, const Block& body) {
     const std::vector<bool> stored = StoredIn(nest_, body);
     std::vector<bool> before = has_value_;
@@ -258,7 +260,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks a loop over invocations that names their subgroups, too.
+  // Checks an invocation loop that also binds the number of the invocation's
+  // subgroup (Statement::subgroup).
   Status CheckOfSubgroups(const Statement& loop) {
     EMBER_RETURN_IF_ERROR(CheckSubgroupsOf(nest_, loop));
     const uint64_t number = nest_.pool[loop.subgroup].immediate;
@@ -285,8 +288,8 @@ class Verifier {
     return Error("slot: expected an index of type i64");
   }
 
-  // Registers have no contents after the body, since only one invocation has
-  // run it.
+  // Checks a `first` statement. Registers that its body stores to have no
+  // contents after it, since only one invocation has run it.
   Status CheckFirst(const Statement& first) {
     if (invocation_ || in_first_) {
       return Error(
@@ -303,8 +306,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks the form of a dot loop. Its expressions are checked like those of
-  // any loop.
+  // Checks that a dot loop is a dot product (DotProductOf). Its expressions are
+  // checked like those of any other loop.
   Status CheckDot(const Statement& loop) {
     const bool is_dot = loop.loop == LoopKind::kDot &&
                         nest_.pool[loop.variable].opcode == Opcode::kAxis;
@@ -387,8 +390,9 @@ class Verifier {
                          kMaxGroups, ", found ", await.groups}));
   }
 
-  // A barrier must be executed by all invocations of the task. Outside of loops
-  // over invocations every condition and extent is the same for all of them.
+  // Checks that all invocations of the task execute a barrier: no loop over
+  // invocations is around it. Other loops and conditions have the same extents
+  // and values for all invocations.
   Status CheckBarrier() const {
     if (!in_vector_ && !invocation_ && !in_first_) return OkStatus();
     return Error(
@@ -413,7 +417,8 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks the forms that the marks of a store ask for.
+  // Checks that a store has the form that each of its marks requires:
+  // asynchronous, combining, rounding once, or stored as a vector.
   Status CheckMarks(const Store& store) const {
     if (store.is_async)
       EMBER_RETURN_IF_ERROR(
@@ -429,7 +434,8 @@ class Verifier {
         lanes == bound_.end() ? std::nullopt : std::optional(lanes->first));
   }
 
-  // Checks updates of one element by all invocations of the surrounding loop.
+  // Checks that a store by which all invocations of the surrounding loop update
+  // one element is alone in that loop, and updates it in one way.
   Status CheckCombining(const Statement& statement) {
     for (const Store& store : statement.stores) {
       if (store.update == Update::kAssign ||
@@ -582,8 +588,9 @@ class Verifier {
     return OkStatus();
   }
 
-  // Checks the first index of registers of which each invocation has its own
-  // part.
+  // Checks the first index of a register buffer of which each invocation has
+  // its own elements: it must be the variable of an invocation loop that covers
+  // the first dim.
   Status CheckInvocationIndex(NodeId index, NodeId extent) const {
     const std::optional<int64_t> wanted = nest_.pool.IntegerConstant(extent);
     const bool fits =
@@ -596,8 +603,8 @@ class Verifier {
                 Text(extent), ", as elsewhere, found ", Text(index)}));
   }
 
-  // True if the index is a constant after unrolling. The last index may have a
-  // vector variable added.
+  // True if a register's index is a constant after unrolling. In the last dim,
+  // a vector loop's variable may be added to it.
   bool IsRegisterIndex(NodeId index, bool is_last) const {
     const std::optional<tensor::LinearSum> sum =
         tensor::Linearize(nest_.pool, index, /*by_ranges=*/false);
@@ -634,19 +641,21 @@ class Verifier {
   bool in_vector_ = false;
   bool in_first_ = false;
   int nesting_ = 0;
-  // variables of the surrounding loops
+  // the variables that surrounding loops bind, and the kinds of the loops
   std::unordered_map<NodeId, Binder> bound_;
-  // numbers of the variables that are bound here
+  // numbers (positions in LoopNest::variables) of the variables in bound_
   std::unordered_set<uint64_t> numbers_;
-  // nodes whose types were checked and are right
+  // the nodes whose types were checked without an error
   std::unordered_set<NodeId> has_types_;
   // variable of the surrounding invocation loop
   std::optional<NodeId> invocation_;
   // true if the innermost surrounding loop is a combining loop
   bool combines_ = false;
-  // The surrounding loop if it names subgroups (Statement::subgroup); or null.
+  // the surrounding invocation loop that binds the subgroup's number
+  // (Statement::subgroup); null if there is none
   const Statement* of_subgroups_ = nullptr;
-  // For each buffer: true if it is an input, or was stored to before.
+  // For each buffer: true if it has contents, because it is an input or was
+  // stored to.
   std::vector<bool> has_value_;
   // For each buffer: true if it is a register buffer of which each invocation
   // has its own elements.

@@ -3,7 +3,8 @@
 //   EMBER_RETURN_IF_ERROR(loops::Verify(nest));
 //
 // Checked:
-//   names       tensor/names.h; buffers unique, variables and parameters unique
+//   names       have the form of tensor/names.h; names of buffers are unique, as
+//               are those of variables and parameters
 //   order       buffers: inputs, outputs, others; inputs are never written,
 //               packed buffers only by the prologue, which sees inputs, packed,
 //               task and register buffers only; a load or update comes after a
@@ -33,13 +34,13 @@
 //               is in a subgroup loop, which contains serial and unrolled loops
 //               and branches besides, and nothing else. Only matrix loops access
 //               the accumulators of matrix loops; a subgroup loop either reads a
-//               buffer or stores to it. For the rules above a subgroup loop is
-//               an invocation loop, and a matrix loop is an unrolled one, of
-//               1..256
+//               buffer or stores to it. For the rules above a subgroup loop
+//               counts as an invocation loop, and a matrix loop as an unrolled
+//               one, of extent 1..256
 //   workgroups  the rules of jit/loops/verifier/workgroup_rules.h: each phase of
 //               a device nest says where the buffers that it accesses are
 //   bounds      every load and store is provably in bounds (Pad needs no proof)
-//   nesting     kMaxNesting
+//   nesting     statements are nested at most kMaxNesting deep
 //
 // Proofs of bounds use these facts about integers that are not u64
 // (jit/loops/analysis/facts.h, jit/loops/analysis/bounds.h):
@@ -61,8 +62,9 @@
 // that was loaded from, or to an output of the type and rank of such an input
 // (they may share memory). It is not used where other tasks of the phase, or
 // invocations of the loop around, store to the buffer, except for task buffers
-// of which each invocation has its own part, by the first index. So keep an
-// index that is checked once and used often in a register buffer.
+// of which each invocation has its own part, by the first index. So a nest that
+// checks a loaded index once and uses it often should keep it in a register
+// buffer.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_LOOPS_VERIFIER_VERIFIER_H_

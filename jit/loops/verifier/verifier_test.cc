@@ -1,5 +1,5 @@
-// Tests errors of nests that cannot be written as text. tests/cases/verifier
-// tests the other errors.
+// Tests errors of nests that cannot be written as text, because the parser
+// refuses them. tests/cases/verifier tests the other errors.
 #include "jit/loops/verifier/verifier.h"
 
 #include <string>
@@ -93,7 +93,7 @@ TEST(VerifierTest, NestingIsBounded) {
             "loops @t: phase 0: expected at most 200 statements in each other");
 }
 
-// --- Type errors in nodes that no text makes. ---
+// --- Type errors in nodes that the parser never makes. ---
 
 class TypesTest : public testing::Test {
  protected:
@@ -188,8 +188,8 @@ TEST_F(TypesTest, OfLoadsAndStores) {
 
 // --- invocations ---
 
-// The verifier does not use the ranges that the expression pool has noted for
-// its nodes.
+// Shows that the verifier does not trust the ranges that the expression pool
+// has noted for its nodes.
 TEST(VerifierTest, NotedRangesAreNotBelieved) {
   StatusOr<LoopNest> nest = Parse(WithBody("for i < N { %s[i] = 0 }"));
   ASSERT_TRUE(nest.ok());

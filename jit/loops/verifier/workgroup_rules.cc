@@ -32,8 +32,8 @@ class PhaseChecker {
         is_read_(nest.buffers.size()),
         is_written_(nest.buffers.size()) {}
 
-  // is_placed: the nest's phases have workgroups. Otherwise only marks are
-  // checked.
+  // Checks the phase. `is_placed`: true if the nest's phases have workgroups;
+  // otherwise only marks of statements are checked.
   Status Run(bool is_placed) {
     Survey(phase_.body);
     EMBER_RETURN_IF_ERROR(CheckRings());
@@ -60,7 +60,8 @@ class PhaseChecker {
   }
 
  private:
-  // Collects what the block accesses. Prefetches do not count.
+  // Records which buffers the block reads and writes, its invocation loops and
+  // its checks. Prefetches are no accesses.
   void Survey(const Block& block) {
     for (const Statement& statement : block) {
       Survey(statement.body);
@@ -118,7 +119,8 @@ class PhaseChecker {
     return Error("ring: expected 'slots_at'");
   }
 
-  // Checks the marks of roles (Statement::of_producer) in the block.
+  // Checks the marks of warp specialisation in the block:
+  // Statement::of_producer, boxes and steps of slots.
   Status CheckMarksIn(const Block& block, bool in_subgroups = false) const {
     for (const Statement& statement : block) {
       const bool is_slot = statement.kind == Statement::Kind::kSlot;
@@ -135,7 +137,8 @@ class PhaseChecker {
     return OkStatus();
   }
 
-  // Subgroups await and release slots, and the producer fills them.
+  // Checks the step of a slot: subgroups, in a subgroup loop, await and release
+  // it, and the producer fills it.
   Status CheckSlot(const Statement& statement, bool in_subgroups) const {
     const bool fills = statement.step == SlotStep::kFill;
     if (statement.slot.ring < workgroup_.rings.size() &&
@@ -147,7 +150,8 @@ class PhaseChecker {
         "'await' and 'release', and 'producer' before 'fill'");
   }
 
-  // The emitters rely on the form of the loop, and on the sizes of the box.
+  // Checks a loop that copies a box. The emitters rely on its form (one
+  // asynchronous store) and on the sizes of the box.
   Status CheckBox(const Statement& loop) const {
     const Statement* inner = &loop;
     while (inner->stores.empty() && inner->body.size() == 1)
@@ -290,7 +294,8 @@ class PhaseChecker {
   std::vector<bool> is_read_, is_written_;
   bool has_checks_ = false;
   bool has_invocation_loop_ = false;
-  int64_t largest_ = 0;  // number of invocations of the largest loop
+  // Number of invocations of the phase's largest invocation loop.
+  int64_t largest_ = 0;
 };
 
 }  // namespace

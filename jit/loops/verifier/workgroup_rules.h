@@ -1,5 +1,5 @@
-// Checks the workgroups of a device nest (jit/loops/workgroup.h). A part of the
-// verifier.
+// Checks the workgroups of a device nest (jit/loops/workgroup.h). The verifier
+// calls this after its other checks.
 //
 //   CheckWorkgroups(nest)   // "phase 0: buffer %t: expected bytes below 8192 of
 //                           // the workgroup's memory, found 8192 to 8448"
@@ -12,11 +12,12 @@
 //   - the storage fits the buffer's scope: inputs, outputs, packed and call
 //     buffers are in memory; buffers of tasks are shared, private or slices;
 //     register buffers are registers or matrices
-//   - invocations that run a task each share no memory, and phases of one
-//     invocation per task have no invocation loops
+//   - if each invocation runs a task by itself (kTaskEach), invocations share
+//     no memory, and phases of one invocation per task have no invocation loops
 //   - shared and private buffers have constant extents, and the bytes of a shared
 //     buffer are in the workgroup's memory, aligned to its elements
-//   - marks of registers, panels and memory are at such buffers only
+//   - properties of BufferStorage that only registers, panels or device memory
+//     can have are set for these kinds only
 //   - marks and slots name rings of the workgroup; only subgroup loops await and
 //     release slots, only the producer fills them, and a copy of a box is an
 //     invocation loop with one asynchronous store, whose box fits its buffers

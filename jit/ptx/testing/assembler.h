@@ -1,6 +1,5 @@
-// Looks into PTX text and, on machines that have the CUDA toolkit, runs
-// NVIDIA's assembler: does it accept the text, and how many registers and
-// spills are there?
+// Counts words in PTX text and, on machines that have the CUDA toolkit, runs
+// NVIDIA's assembler ptxas on it, which reports errors, registers and spills.
 //
 //   EXPECT_EQ(CountIn(ptx, "bar.sync"), 2u);
 //   if (!HasAssembler()) GTEST_SKIP() << kNoAssembler;
@@ -34,14 +33,14 @@ inline size_t CountIn(std::string_view text, std::string_view what) {
 
 inline bool HasAssembler() { return ::access(kAssembler, X_OK) == 0; }
 
-// Runs ptxas on the text. Returns an empty string, or a description of what is
-// wrong. Serialized products of warpgroups count as wrong: ptxas makes them
-// wait for each other if it finds no place for what they need in between. says:
-// gets the output of `ptxas -v`; may be null.
+// Runs ptxas on the PTX text. Returns a description of what is wrong; empty if
+// nothing is. It counts as wrong if ptxas serializes wgmma products, which
+// makes each wait for the one before. says: gets the output of `ptxas -v`; may
+// be null.
 inline std::string Assemble(std::string_view ptx, const std::string& processor,
                             std::string* says = nullptr) {
-  // The name contains the process id: tests that are run by hand share a
-  // folder.
+  // Tests that are run by hand share a temporary folder, so the name contains
+  // the process id.
   const std::string file =
       testing::TempDir() + "/kernel." + std::to_string(::getpid()) + ".ptx";
   if (!WriteFileAtomically(file, ptx).ok()) return "cannot write " + file;

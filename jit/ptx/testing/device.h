@@ -1,6 +1,6 @@
-// The device on which tests of this folder run kernels: the emulated grid, or
-// the device that EMBER_CUDA_TEST_DEVICE names, so that the same tests check a
-// GPU where there is one.
+// Returns the device on which the tests of jit/ptx run kernels: the emulated
+// grid, or the GPU that EMBER_CUDA_TEST_DEVICE names, so that the same tests
+// check a GPU where there is one.
 //
 //   EMBER_CUDA_TEST_DEVICE=cuda bazel-bin/jit/ptx/attention_test
 //

@@ -45,7 +45,8 @@ GpuModel SmallGpu(std::string_view target) {
 
 namespace {
 
-// Returns the dispatch's nest under the schedule that choose(schedule) makes.
+// Returns the nest of the dispatch under the schedule that choose(schedule)
+// builds. `constant`: name of an input that never changes, or "".
 template <typename Choose>
 std::optional<loops::LoopNest> NestOf(std::string_view text,
                                       std::string_view constant,
@@ -88,8 +89,8 @@ std::string PtxOf(const loops::LoopNest& nest, std::string_view target) {
 
 namespace {
 
-// The nest of a product under the default schedule, and its code, which ptxas
-// accepts where it is installed.
+// A compiled product: its nest, and its code, which ptxas has accepted if it is
+// installed.
 struct Product {
   loops::LoopNest nest;
   gpu::DeviceCode code;
@@ -136,8 +137,8 @@ std::optional<Product> ProductOf(std::string_view text, std::string* ptx,
   return Product{*std::move(nest), *std::move(code)};
 }
 
-// Returns the number of products of matrices that the grid made since `before`;
-// nothing on a GPU.
+// Returns how many matrix instructions the emulated grid has executed since
+// `before`; nullopt on a GPU, which does not count them.
 std::optional<uint64_t> ProductsSince(const hal::cuda::GridStatistics& before,
                                       const GridExpectations& expectations) {
   if (!Target::Of(TestDevice()->target()).is_emulated) return std::nullopt;
@@ -150,7 +151,7 @@ std::optional<uint64_t> ProductsSince(const hal::cuda::GridStatistics& before,
   return after.products - before.products;
 }
 
-// Applies the change to the bits of each element; all elements are f32.
+// Returns the bytes with a change applied to each element, which is an f32.
 template <typename Change>
 std::vector<uint8_t> Changed(std::vector<uint8_t> bytes, const Change& change) {
   for (size_t i = 0; i < bytes.size(); i += sizeof(uint32_t)) {
@@ -168,7 +169,7 @@ std::vector<float> FloatsOf(const std::vector<uint8_t>& bytes) {
   return floats;
 }
 
-// Evaluates the product's nest after changing the elements of its inputs.
+// Returns the evaluator's result for inputs whose elements are changed first.
 template <typename Change>
 std::vector<float> Evaluated(const loops::LoopNest& nest,
                              const gpu::Bytes& contents, const Change& change) {
@@ -231,8 +232,9 @@ void ExpectTf32OnGrid(std::string_view text, std::string* ptx,
       gpu::RunNest(TestDevice(), nest, std::move(product->code), {}, actual);
   ASSERT_TRUE(ran.ok()) << ran.ToString();
   const std::vector<float> results = FloatsOf(actual.back());
-  // Relative errors: of sums of at most 256 products in f32, in any order; and
-  // of a product of two factors that are cut off to tf32.
+  // kOfSums: relative error of a sum of at most 256 products in f32, in any
+  // order. kOfFactors: relative error of a product whose two factors are cut
+  // off to tf32.
   constexpr float kOfSums = 0x1p-16f, kOfFactors = 2 * 0x1p-10f;
   int64_t rounded = 0;
   for (size_t i = 0; i < results.size(); ++i) {

@@ -1,6 +1,7 @@
-// Checks default schedules for products that tensor cores multiply. The device
-// of device.h must agree with the evaluator of nests, bit for bit, and
-// have no bank conflicts. Where ptxas is installed, it must accept the code.
+// Checks default schedules for matrix products on tensor cores. Results on the
+// device of device.h must equal those of the evaluator of nests, bit for bit
+// unless a test allows an error, and there must be no bank conflicts. If ptxas
+// is installed, it must accept the code.
 //
 //   std::string ptx;
 //   const std::optional<uint64_t> products = ExpectOnGrid(dispatch_text, &ptx);
@@ -17,57 +18,57 @@
 
 namespace ember::jit::ptx {
 
-// Returns the model of a GPU that is so small that even little products have
-// several blocks.
+// Returns the model of a GPU that is so small that even a small product is
+// split into several blocks.
 GpuModel SmallGpu(std::string_view target);
 
-// Returns the dispatch's nest under the default schedule for the GPU. If there
-// is none, returns nothing and fails an expectation. constant: an input that
-// never changes; "": none.
+// Returns the nest of the dispatch under the default schedule for the GPU. If
+// there is none, the test fails and the result is nullopt. `constant`: name of
+// an input that never changes, or "".
 std::optional<loops::LoopNest> NestByDefault(std::string_view text,
                                              const GpuModel& gpu,
                                              std::string_view constant = "");
 
-// Returns the nest's code for the target. A failure fails an expectation.
+// Returns the nest's PTX for the target. If it cannot be compiled, the test
+// fails.
 std::string PtxOf(const loops::LoopNest& nest, std::string_view target);
 
 struct GridExpectations {
-  // Largest absolute and relative error of results, which is not 0 because sums
-  // of matrices have another order.
+  // Largest absolute and relative error of results. It is not 0 if matrix
+  // instructions add up in another order than the evaluator.
   double within = 0;
-  // True if there must be products of matrices. Loads for these products must
-  // take one pass over the banks. Shapes that fill few matrices need not have
-  // any.
+  // True if the code must multiply by matrix instructions, and load factors
+  // without bank conflicts. False for shapes that would leave matrices mostly
+  // empty.
   bool has_matrices = true;
-  // An input that never changes; "": none.
+  // name of an input that never changes; "": there is none
   std::string_view constant = "";
-  // If not "", lines of a schedule to use instead of the default one.
+  // lines of the schedule to use; "": the default schedule
   std::string_view schedule = "";
-  // Features that the target has in addition to the device's: "+tf32".
+  // features that the target gets in addition to the device's, such as "+tf32"
   std::string_view features = "";
-  // A feature that is removed from the target, and the feature that replaces
-  // it.
+  // A part of the target's text that is removed, and the text that replaces it.
   std::string_view without = "";
   std::string_view instead = "";
-  // Number of processors in the GPU that the schedule is for. With several,
-  // another phase costs only the data that it moves, so small sums are split.
+  // Number of processors of the GPU that the schedule is chosen for. If there
+  // are several, the model counts no cost for starting another phase, so that
+  // small sums are split, too.
   int64_t processors = 1;
 };
 
-// Runs the dispatch under its default schedule and compares the results with
-// those of the evaluator of nests. Returns the number of products of matrices
-// that warps or warpgroups made; nothing on a GPU, which does not count them.
-// ptx: gets the kernel's text, if not null.
+// Compiles and runs the dispatch, and expects the results of the evaluator of
+// nests. Returns the number of matrix products that warps or warpgroups
+// executed; nullopt on a GPU, which does not count them. ptx: if not null, gets
+// the kernel's text.
 std::optional<uint64_t> ExpectOnGrid(std::string_view text,
                                      std::string* ptx = nullptr,
                                      const GridExpectations& expectations = {});
 
-// Does the same as ExpectOnGrid for a product of f32 by f32 whose two factors
-// are its inputs, with factors of any bits, on a target that allows tf32.
-// Results must be those of the evaluator with factors cut off to tf32, apart
-// from the order of sums. They must be within 2^-9 of the sum of the products'
-// magnitudes from exact factors, since each factor is off by less than 2^-10 of
-// itself.
+// Like ExpectOnGrid, for a product of two f32 inputs on a target that allows
+// tf32. The factors have random bits. Results must equal the evaluator's for
+// factors that are cut off to tf32, apart from the order of sums. Compared with
+// the evaluator's for exact factors, they must be within 2^-9 of the sum of the
+// products' magnitudes, since each factor is off by less than 2^-10 of itself.
 void ExpectTf32OnGrid(std::string_view text, std::string* ptx = nullptr,
                       const GridExpectations& expectations = {});
 

@@ -53,8 +53,8 @@ Status Validate(std::span<const uint32_t> words) {
   const char* const newer = std::getenv("EMBER_SPIRV_VAL");
   if (status.code() != StatusCode::kUnimplemented || newer == nullptr)
     return status;
-  // The file's name contains the process id, because tests that are run by hand
-  // share a folder.
+  // Tests that are run by hand share a temporary folder, so the name contains
+  // the process id.
   const std::string file =
       Concat({testing::TempDir(), "/module.", ::getpid(), ".spv"});
   const std::string log = file + ".log";
@@ -161,8 +161,8 @@ void ExpectAsEvaluated(const std::string& text,
   ASSERT_EQ(wanted.ok(), status.ok())
       << wanted.ToString() << " / " << status.ToString();
   if (!wanted.ok()) {
-    // On the device, another check may fail first than in the evaluator, so
-    // only the error codes are compared.
+    // If several checks fail, the device may report another one than the
+    // evaluator, so only the error codes are compared.
     EXPECT_EQ(status.code(), wanted.code()) << status.ToString();
     return;
   }
