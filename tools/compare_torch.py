@@ -245,8 +245,8 @@ def compare_kernel(compiler, share, make, peak):
     else:
         row["ours_TFLOP/s"], row["torch_TFLOP/s"] = (round(work / ms / 1e9, 1) for ms in (mine, other))
         row["peak"] = round(work / mine / 1e9 / (peak * share), 3)
-    # Results are compared after the timed calls, so that an effect of one call on the next one
-    # shows.
+    # The results are compared after the timed calls, not before them. So a call that corrupts
+    # the result of a later call is found.
     wanted, found = expected.float(), ours.float()
     difference = float((found - wanted).norm() / wanted.norm())
     row["rel"] = float(f"{difference:.2g}")
@@ -261,7 +261,8 @@ def serve_kernels(options):
     clock = cuda_kernel.attribute(cuda_kernel.CLOCK_RATE) * 1e3
     peak = properties.multi_processor_count * OPS_PER_CLOCK.get(properties.major, 4096) * clock / 1e12
     compilers = {tf32: cuda_kernel.Compiler(options.bin, not options.no_boxes, tf32) for tf32 in (False, True)}
-    # torch tries cuDNN's algorithms and uses the fastest one.
+    # PyTorch measures cuDNN's algorithms for each convolution, and uses the
+    # fastest one.
     torch.backends.cudnn.benchmark = True
     print(f"{properties.name}, {compilers[False].target}, {clock / 1e6:.0f} MHz: peak of f16 {peak:.0f} TFLOP/s",
           flush=True)

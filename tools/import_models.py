@@ -22,8 +22,8 @@ class Model:
     def __init__(self, width, layers, path):
         random = np.random.default_rng(18)
         self.width, self.path = width, path
-        # A variance of about 2 / width keeps the size of the values after each ReLU. Rows are
-        # outputs.
+        # A variance of about 2 / width keeps the magnitude of the values constant from layer
+        # to layer, as ReLU zeroes half of them. Each row has the weights of one output.
         self.rows = [random.standard_normal((width, width), dtype=np.float32) * np.float32((2 / width)**0.5) for _ in range(layers)]
 
     def columns(self):

@@ -10,7 +10,8 @@
 namespace ember::compiler_api {
 namespace {
 
-// The alignment with which module_load_memory uses bytes in place.
+// Alignment in bytes of the module that CompilationModule returns. With this
+// alignment module_load_memory uses the bytes without a copy.
 constexpr size_t kAlignment = 64;
 
 Status NullError(const char* function) {

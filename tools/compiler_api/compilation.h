@@ -1,8 +1,9 @@
 // The objects behind the handles of the compiler's C API, and the functions
 // that its table has.
 //
-// The functions of the table are in the global namespace's C types but are C++
-// inside: each one runs in Guarded, so that no exception leaves the library.
+// The functions of the table take and return the C types of the global
+// namespace, but their bodies are C++. Each body runs in Guarded, so that no
+// exception leaves the library.
 #ifndef EMBER_TOOLS_COMPILER_API_COMPILATION_H_
 #define EMBER_TOOLS_COMPILER_API_COMPILATION_H_
 

@@ -74,8 +74,9 @@ StatusOr<tools::ModelSource> SourceOf(const EmberCompileOptions& options) {
   const std::span<const uint8_t> bytes(
       static_cast<const uint8_t*>(options.data), options.data_size);
   if (reinterpret_cast<uintptr_t>(options.data) % kAlignment == 0) {
-    // The caller owns the bytes, so the owner does nothing. It may not be null,
-    // because frontends copy bytes without an owner.
+    // The caller owns the bytes, so the deleter of `owner` does nothing.
+    // `owner` may not be null, because frontends copy the bytes of constants
+    // that have no owner.
     static const int kCaller = 0;
     source.contents = graph::ConstantData{
         .owner = {&kCaller, [](const void*) {}}, .bytes = bytes};
@@ -110,7 +111,8 @@ StatusOr<tools::NamedTensor> ConstantOf(const EmberNamedTensor& given) {
   return tools::NamedTensor{.name = given.name, .tensor = std::move(copy)};
 }
 
-// Adds "NAME=EXTENT" to the symbols that are pinned.
+// Parses "NAME=EXTENT" and adds it to `symbols`, the open dims that get a fixed
+// extent.
 Status AddSymbol(const std::string& spec,
                  std::map<std::string, int64_t>& symbols) {
   const size_t equals = spec.rfind('=');
@@ -159,7 +161,8 @@ StatusOr<tools::LoadOptions> LoadOptionsOf(const EmberCompileOptions& options) {
   return load;
 }
 
-// Compiles the model into `compilation`. `guard` is set once there are steps.
+// Compiles the model into `compilation`. Sets `guard` just before the first
+// step that can be cancelled; errors before that moment leave it empty.
 Status CompileInto(const EmberCompileOptions& options,
                    std::optional<StepGuard>& guard,
                    EmberCompilation& compilation) {
@@ -169,7 +172,8 @@ Status CompileInto(const EmberCompileOptions& options,
   EMBER_ASSIGN_OR_RETURN(
       const auto metadata,
       Items("metadata", options.metadata, options.metadata_count));
-  // The entries may have any order, so each is checked by itself.
+  // MetadataRules refuses keys that do not ascend. The caller may pass entries
+  // in any order, so each entry is checked by rules of its own.
   for (const EmberMetadata& entry : metadata) {
     EMBER_RETURN_IF_ERROR(
         MetadataRules().Check(TextOf(entry.key), TextOf(entry.value)));

@@ -14,8 +14,8 @@ const EmberCompilerApi& Api() {
   return *ember_get_compiler_api(EMBER_COMPILER_API_VERSION);
 }
 
-// Returns a model of `count` operators with this name, which may be one that
-// does not exist.
+// Returns a model in which `count` StableHLO operators named `op` are applied
+// one after the other. A name that does not exist makes the import fail.
 std::string Model(const std::string& op, int count) {
   std::string text =
       "module @m {\n"

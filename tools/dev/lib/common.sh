@@ -104,7 +104,8 @@ need_report_page() {
   npm ci --silent --ignore-scripts --no-audit --no-fund --prefix "$dir.new" >/dev/null || return 1
   rm -rf "$dir"
   mv "$dir.new" "$dir"
-  # Bazel looks at folders outside of the workspace only when it is asked to.
+  # Bazel caches what it finds in folders outside of the workspace, so it has to
+  # be asked to look again.
   [[ ! -e bazel-out ]] || bazel --noblock_for_lock sync --configure >/dev/null 2>&1 ||
     say "bazel sync --configure makes Bazel see the libraries"
 }
@@ -146,7 +147,8 @@ say_cost() {
   say "the first time this takes about $1 on two cores, and $2 of disk; later only what has changed is built"
 }
 
-# Prints the folder of built programs.
+# Prints the folder that bazel-bin points to, in which Bazel puts built
+# programs.
 bazel_bin() { bazel info "$@" bazel-bin 2>/dev/null; }
 
 # Deletes the oldest files of Bazel's disk cache, which Bazel itself never does: a day of work fills

@@ -22,7 +22,8 @@ bazel_tests() {
   events="$(mktemp)"
   "${limit[@]}" bazel test "${flags[@]}" --build_event_json_file="$events" "$@" || status=$?
   TEST_RUNS+=("$where" "$events" "$status")
-  # Status 124 is of `timeout`. The results that there are decide, in count_tests.
+  # The exit status is 124 if `timeout` stopped Bazel. Then the results of the
+  # tests that have run decide, in count_tests.
   ((status == 124)) || return "$status"
 }
 

@@ -93,9 +93,9 @@ class Caller {
   const BenchmarkOptions& options_;
   const hal::Device& device_;
   const int turns_;
-  // Times for which the calling thread and the device's threads waited for a
-  // core. Threads that compile are not counted: they start only with the first
-  // compilation.
+  // Measures how long the calling thread and the device's threads have waited
+  // for a core. The threads that compile kernels are not included, because they
+  // start later, with the first compilation.
   const ThreadWaits threads_;
   std::vector<double> times_;
   std::vector<double> waits_;
@@ -112,7 +112,8 @@ TierOptions TierOptionsOf(const BenchmarkOptions& options) {
           .rounding = options.rounding,
           .checks = options.checks,
           .native = options.native,
-          // A module that is not from a file has no overlays beside it.
+          // Overlays (files of kernels) are looked for beside the module's
+          // file. Without a file there is none.
           .model = options.module == nullptr ? options.model : ""};
 }
 

@@ -29,7 +29,7 @@ namespace ember::tools {
 
 struct BenchmarkOptions {
   std::string model;
-  // The module to measure; null: that of the file `model`.
+  // The module to measure. Null: the module or model in the file `model`.
   std::shared_ptr<const vm::Module> module;
   std::string device = "cpu";
   std::string tier = "auto";  // see tools/lib/models/tier.h
@@ -45,7 +45,8 @@ struct BenchmarkOptions {
   int64_t threads = 1;
   LimitFlags limits;
   LoadOptions load;       // shapes and inputs
-  MissingInputs missing;  // The rule for inputs that are not given.
+  MissingInputs missing;  // Decides how inputs that the command line does not
+                          // give are made.
   // True: a line on stderr names the inputs that are random.
   bool reports_random = false;
   // Number of calls before the measured ones. At least `warmup` calls are made.
@@ -63,15 +64,15 @@ struct BenchmarkOptions {
   // during the measured runs (tools/lib/tuning/serving/serving_tuner.h). 0:
   // they are not tuned.
   double while_serving = 0;
-  // The file of its records; empty: the default of vm-tune.
+  // Path of the file with the records of tuning; empty: the default of vm-tune.
   std::string serving_records;
   // A file descriptor by which another process decides when this process calls
   // the model. Before each call this process writes a byte to it and then waits
   // for a byte from it. After end of file no further call is made. A negative
   // number means that there is no such process.
   int64_t turns = -1;
-  // Receives the inputs, for another engine (peer.h). Null means that none
-  // does.
+  // The inputs are also written here, for measuring another engine with them
+  // (peer.h). Null: they are not.
   const PeerInputs* peer_inputs = nullptr;
 };
 

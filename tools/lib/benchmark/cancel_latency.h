@@ -22,8 +22,8 @@ struct CancelLatency {
   // Number of runs that Cancel ended; the other runs had ended before the call
   // of Cancel.
   int64_t cancelled = 0;
-  // Milliseconds from the call of Cancel to the end of Run; 0 if no run was
-  // cancelled.
+  // Latency of a cancellation, from the call of Cancel to the end of Run, as
+  // median and maximum over the cancelled runs; 0 if no run was cancelled.
   double median_ms = 0, worst_ms = 0;
 };
 

@@ -22,16 +22,18 @@
 
 namespace ember::tools {
 
-// A model with a tier and a number of threads, and what was measured of it.
+// A model with its options (tier, number of threads), and the measurements of
+// it.
 struct Configuration {
   BenchmarkOptions options;
   Rounds rounds;
-  // The peer's measurements, one for each round; empty without a peer.
+  // Measurements of the other engine (the peer), one for each round; empty if
+  // no peer is measured.
   std::vector<PeerMeasurement> peer;
   // The processor's peak in GFLOP/s before each round; empty if it is not
   // measured.
   std::vector<double> peaks;
-  // The first error. Rounds before it are kept.
+  // The first error that occurred. The measurements of earlier rounds are kept.
   Status error;
 };
 

@@ -39,7 +39,8 @@ class Recorder {
               return PeerMeasurement{.median_ms = 1};
             }};
   }
-  // The model whose measurement fails, and the number of the call that does.
+  // Name of the model whose measurement fails, from call number `fails_at` on
+  // (counted from 1, over all models).
   std::string fails;
   size_t fails_at = 0;
 
@@ -81,7 +82,8 @@ TEST(Configurations, PeerFollowsEachMeasurement) {
       ElementsAre("a reports inputs", "peer a", "b reports inputs", "peer b",
                   "a inputs", "peer a", "b inputs", "peer b"));
   EXPECT_THAT(configurations[1].peer, SizeIs(2));
-  // The inputs exist only while the configurations are measured.
+  // The pointer is reset after measuring, because the inputs are destroyed
+  // then.
   EXPECT_EQ(configurations[1].options.peer_inputs, nullptr);
 }
 
@@ -96,7 +98,8 @@ TEST(Configurations, AnErrorEndsOnlyItsConfiguration) {
   EXPECT_THAT(recorder.calls(),
               ElementsAre("a reports", "b reports", "c reports", "a", "b", "c",
                           "a", "c"));
-  // The round before the error is kept.
+  // Model b failed in the second round; its measurement of the first round is
+  // kept.
   EXPECT_THAT(configurations[1].rounds.Medians(), ElementsAre(2));
   EXPECT_EQ(configurations[1].error.message(), "cannot measure b");
   EXPECT_THAT(configurations[2].rounds.Medians(), SizeIs(3));

@@ -66,7 +66,8 @@ StatusOr<nlohmann::json> RunScript(const nlohmann::json& options) {
         "apt install nodejs npm");
   }
   if (!text.ok()) return text.status().WithContext("--peer=onnxruntime");
-  // The line is the last one: the package may print others.
+  // The script's JSON is on the last line, because the package may print other
+  // lines before it.
   std::string_view line = *text;
   while (line.ends_with('\n')) line.remove_suffix(1);
   line = line.substr(line.rfind('\n') + 1);
@@ -158,7 +159,8 @@ StatusOr<std::string> PeerInputs::List() const {
 }
 
 Status CheckPeer() {
-  // Without a model the script fails after it has found the package.
+  // The script is run without a model, so it always fails. InvalidArgument
+  // means that it has found the package before.
   const StatusOr<nlohmann::json> result =
       RunScript({{"folders", Folders()},
                  {"model", ""},

@@ -10,8 +10,8 @@
 
 namespace ember::tools {
 
-// A kernel that runs a dispatch, for one tuple of parameters, on both sides and
-// compares the results.
+// A kernel that runs a dispatch on both sides and compares the results. It is
+// made for one tuple of parameters.
 class LockstepKernel final : public vm::HostKernel {
  public:
   LockstepKernel(const vm::KernelRequest& request,
@@ -26,8 +26,8 @@ class LockstepKernel final : public vm::HostKernel {
                                        side->declined);
       }
     }
-    // The request's pointers to constants are cleared, because they were valid
-    // only while the kernels were made.
+    // `constants` is cleared, because the request's pointers to constants are
+    // valid only while the kernel is made.
     request_.constant_data.clear();
   }
 

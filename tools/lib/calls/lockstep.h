@@ -1,6 +1,6 @@
-// Runs a module on two sides in lockstep: every dispatch runs on both sides
-// with the same operands. So a difference is caused by the dispatch itself, not
-// by an earlier one.
+// Runs a module on two sides (a tier on a device each) in lockstep: every
+// dispatch runs on both sides with the same operands. So a difference is caused
+// by the dispatch itself, not by an earlier one.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto lockstep, Lockstep::Create(module, options));
 //   EMBER_ASSIGN_OR_RETURN(auto results_a, lockstep->Run(inputs));
@@ -31,7 +31,7 @@ namespace ember::tools {
 
 // A call of a dispatch whose results differ.
 struct DispatchDifference {
-  // Number of the call; the first dispatch that ran has number 1.
+  // Number of the call in the run, counted from 1.
   int64_t call = 0;
   std::string dispatch;
   // The nodes of the model that the dispatch computes, as text.
@@ -46,11 +46,11 @@ struct LockstepReport {
   int64_t calls = 0;
   int64_t compared = 0;
   int64_t differing = 0;
-  // The first difference of each dispatch and tuple of parameters, in order of
-  // execution.
+  // The first difference of each dispatch for each tuple of its parameters, in
+  // order of execution.
   std::vector<DispatchDifference> differences;
-  // Texts "@name: reason", one for each kernel that a side with tier 1 or 2
-  // could not get.
+  // Texts "@name: reason". There is one for each dispatch for which a side of
+  // tier 1 or 2 got no kernel.
   std::set<std::string> declined;
 };
 
@@ -94,11 +94,13 @@ class Lockstep {
   Lockstep() = default;
   std::shared_ptr<State> state_ = std::make_shared<State>();
   std::unique_ptr<vm::Session> session_;
-  // Session on side b's device; null if that is the host.
+  // A session that runs the whole module on side b's device, for RunB; null if
+  // that is the host.
   std::unique_ptr<vm::Session> session_b_;
 };
 
-// Returns the nodes of the model that a dispatch of the module computes.
+// Returns the names of the model's nodes that a dispatch of the module
+// computes.
 std::string OriginOf(const vm::ModuleDefinition& module,
                      const tensor::Dispatch& dispatch);
 

@@ -86,8 +86,8 @@ TEST_F(LockstepTest, EqualSides) {
   EXPECT_THAT(jit_->requests[0].parameters, ElementsAre(1));
 }
 
-// The error of one dispatch does not spread: on both sides the second dispatch
-// gets the first dispatch's result of side a.
+// Side a's result of the first dispatch is the operand of the second one on
+// both sides. So the wrong kernel of side b causes one difference, not two.
 TEST_F(LockstepTest, ErrorsDoNotAddUp) {
   jit_->wrong = "gemm";
   const auto lockstep = Start(0, 1);
@@ -127,8 +127,8 @@ TEST_F(LockstepTest, WhatIsNotCompiledIsNotCompared) {
   EXPECT_THAT(lockstep->report().declined, ElementsAre("@bias_relu: no luck"));
 }
 
-// The test compares two modules of which the second numbers its dispatches
-// differently, has one more dispatch, and has another constant.
+// The second module numbers its dispatches differently, has one more dispatch,
+// and has another constant. The traces must pair the dispatches all the same.
 TEST_F(LockstepTest, ModulesByTheDispatchesThatTheyShare) {
   std::string text(kGemmReluModule);
   const auto replace = [&text](std::string_view from, std::string_view to) {

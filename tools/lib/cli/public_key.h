@@ -15,8 +15,8 @@
 
 namespace ember::tools {
 
-// Reads a file that `vm-sign --make-keys` has written. The path is as the user
-// typed it.
+// Reads the public key from a file that `vm-sign --make-keys` has written. The
+// path is as the user typed it.
 StatusOr<Ed25519Key> ReadPublicKey(const std::string& path);
 
 // Returns `count` bytes as two hexadecimal digits each and an end of line;

@@ -27,7 +27,7 @@ double MillisecondsSince(Clock::time_point start) {
 // characters of the bar, so that the line fits a terminal of 80 columns.
 constexpr size_t kItemWidth = 26;
 constexpr int64_t kBarWidth = 20;
-// The stage whose steps are bytes.
+// The one stage whose `done` and `total` are bytes.
 constexpr std::string_view kWrite = "write";
 
 // Returns "3/7", or "3" if the total is unknown; "312/652 MB" for bytes.
@@ -107,7 +107,8 @@ class Bar final : public ShownProgress {
     }
   }
 
-  // Draws the line, unless it was drawn a moment ago. The lock is held.
+  // Draws the line, unless it was drawn a moment ago. The caller must hold
+  // mutex_.
   void Draw() {
     // Milliseconds between two updates of the bar: about as fast as an eye can
     // follow.
@@ -135,7 +136,8 @@ class Bar final : public ShownProgress {
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   bool ends_ = false;
-  // The last report. Nothing is drawn after Clear until the next one.
+  // `is_active_` and the fields below hold the last report. After Clear nothing
+  // is drawn until the next report.
   bool is_active_ = false;
   std::string stage_, item_;
   int64_t done_ = 0, total_ = 0;
