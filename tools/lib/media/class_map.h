@@ -33,7 +33,8 @@ struct ClassMap {
   std::string form;  // the form that was recognised, for messages
 };
 
-// Returns the map of the first result with one of the forms.
+// Returns a map made from the first result that has one of the forms; nothing
+// if no result has.
 std::optional<ClassMap> FindClassMap(std::span<const std::string> names,
                                      std::span<const vm::Tensor> results,
                                      const PictureView& view);

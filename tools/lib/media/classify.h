@@ -23,13 +23,14 @@
 
 namespace ember::tools {
 
-// The integers q of a quantised result represent (q - zero_point) * step.
+// The scale of a quantised result: an integer q represents the number (q -
+// zero_point) * step.
 struct ScoreScale {
   double step = 1;
   int64_t zero_point = 0;
 };
-// Returns what metadata says of the result with this number:
-// tflite.output.N.scale and .zero_point. Nothing if it says nothing.
+// Returns the scale of the result with this number from the metadata entries
+// tflite.output.N.scale and .zero_point; nothing if they are missing.
 std::optional<ScoreScale> ScaleOfResult(
     std::span<const vm::MetadataEntry> metadata, size_t number);
 

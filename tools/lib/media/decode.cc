@@ -19,7 +19,8 @@ bool BeginsWith(std::span<const uint8_t> bytes, std::string_view text,
          std::memcmp(bytes.data() + at, text.data(), text.size()) == 0;
 }
 
-// Returns the name of a format of pictures that is not read.
+// Returns the name of a picture format that Ember cannot decode, such as "a
+// GIF", for the error message; "" if the bytes have none of them.
 std::string OtherFormat(std::span<const uint8_t> bytes) {
   if (BeginsWith(bytes, "GIF8")) return "a GIF";
   if (BeginsWith(bytes, "BM")) return "a BMP";
@@ -35,7 +36,7 @@ std::string OtherFormat(std::span<const uint8_t> bytes) {
   return "a file of another kind";
 }
 
-// Frees what libpng holds for an image.
+// Frees the memory of a libpng image.
 class PngImage {
  public:
   PngImage() {

@@ -30,11 +30,11 @@ namespace ember::tools {
 // in any case.
 bool HasPictureName(std::string_view path);
 
-// True if the bytes begin as a PNG or JPEG does.
+// True if the bytes begin with the signature of PNG or JPEG.
 bool IsPicture(std::span<const uint8_t> bytes);
 
-// Reads a file. The path is as the user typed it (tools/lib/cli/paths.h), and
-// "-" is stdin.
+// Reads and decodes a file. The path is as the user typed it
+// (tools/lib/cli/paths.h), and "-" is stdin.
 StatusOr<Picture> ReadPicture(const std::string& path);
 // Decodes the bytes of a file; `name` is for errors.
 StatusOr<Picture> DecodePicture(std::span<const uint8_t> bytes,
@@ -45,14 +45,15 @@ StatusOr<std::string> EncodePng(const Picture& picture);
 
 namespace internal {
 
-// Decodes a file that begins as a PNG does, or as a JPEG does.
+// Decode a file whose signature is that of PNG or JPEG.
 StatusOr<Picture> DecodePng(std::span<const uint8_t> bytes);
 StatusOr<Picture> DecodeJpeg(std::span<const uint8_t> bytes);
-// Returns the orientation that the EXIF data of a JPEG gives, 1 to 8; 1 (the
-// picture as it is) if there is none. `segment` is the data of an APP1 marker.
+// Returns the orientation (1 to 8) in the EXIF data of a JPEG; 1, which leaves
+// the picture as it is, if there is none. `segment` is the data of an APP1
+// marker.
 int ExifOrientation(std::span<const uint8_t> segment);
-// Rotates and mirrors a picture with this EXIF orientation so that it is
-// upright.
+// Rotates and mirrors a picture so that it is upright. `orientation` is that of
+// the picture's EXIF data.
 StatusOr<Picture> Upright(Picture picture, int orientation);
 
 }  // namespace internal

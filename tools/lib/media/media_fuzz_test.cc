@@ -9,8 +9,9 @@
 
 namespace {
 
-// True if a JPEG's frame header says more than a few pixels: decoding as many
-// as Picture::kMaxPixels takes half a second, which finds nothing new.
+// True if the frame header of a JPEG says more than a few pixels. Such inputs
+// are skipped: decoding up to Picture::kMaxPixels takes half a second and runs
+// no other code.
 bool IsLarge(std::string_view jpeg) {
   for (size_t i = 0; i + 8 < jpeg.size(); ++i) {
     const auto at = [&](size_t offset) {

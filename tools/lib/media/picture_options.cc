@@ -40,8 +40,8 @@ const std::vector<Normalisation>& Presets() {
   return *presets;
 }
 
-// Returns the number; nothing if the text is none or is not finite. "1/255" is
-// a number, too.
+// Parses a number or a fraction such as "1/255". Returns nothing if the text is
+// neither, or if the value is not finite.
 std::optional<double> ParseNumber(std::string_view text) {
   if (const size_t slash = text.find('/'); slash != std::string_view::npos) {
     const std::optional<double> over = ParseNumber(text.substr(0, slash));
@@ -282,7 +282,8 @@ std::string PictureOptions::FormulaText() const {
 Status ParsePictureOptions(std::string_view text, PictureOptions& options) {
   if (text.empty()) return OkStatus();
   options.source = "--image";
-  // The list that a number without a key belongs to: that of mean or std.
+  // In "mean=1,2,3" the items "2" and "3" have no key. They are appended to
+  // this list, that of the last key.
   std::vector<double>* list = nullptr;
   bool more = true;
   while (more) {
@@ -347,7 +348,8 @@ PictureOptions PictureOptionsOfModel(
   const std::string image = "onnx.metadata.Image.";
   if (const auto format = value(image + "BitmapPixelFormat"); !format.empty()) {
     options.is_bgr = format.starts_with("Bgr") || format.starts_with("BGR");
-    // Without a range, Windows ML gives pixels from 0 to 255.
+    // If the metadata gives no range, Windows ML passes pixels from 0 to 255.
+    // So the default, without scaling, is right.
     options.is_normalisation_known = true;
     options.source = image + "BitmapPixelFormat";
   }

@@ -146,7 +146,7 @@ StatusOr<Sound> DecodeWav(std::span<const uint8_t> bytes,
       if (!has_format) break;
       return SoundOf(bytes.subspan(begin, size), format, name);
     }
-    // A chunk of an odd size is followed by a byte that pads it.
+    // In RIFF files a padding byte follows each chunk of an odd size.
     const uint64_t step = kChunkHead + declared + declared % 2;
     if (step > bytes.size() - at) break;
     at += step;
@@ -206,7 +206,8 @@ StatusOr<Sound> Resample(const Sound& sound, int64_t rate) {
   }
   Sound result{static_cast<int>(rate), sound.channels, {}};
   result.samples.resize(static_cast<size_t>(count));
-  // The lower rate limits the band; the sinc is as much wider.
+  // When the new rate is lower, `band` lowers the filter's cutoff frequency to
+  // half that rate. The sinc gets wider by the same factor.
   const double band = std::min(1.0, static_cast<double>(rate) / sound.rate);
   constexpr double kZeroCrossings = 16;
   const double support = kZeroCrossings / band;
