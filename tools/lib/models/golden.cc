@@ -38,9 +38,10 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-// Reads the files prefix + "0.pb", prefix + "1.pb" and so on, until a file does
-// not exist. If the module has several tensors for one value of the model, one
-// file holds all of them. Files whose numbers are in `left_out` are not read.
+// Reads the files prefix + "0.pb", prefix + "1.pb" and so on, up to the first
+// that does not exist. Each file holds one value of the model, which may be
+// several tensors of the module. Files whose numbers are in `left_out` are
+// skipped.
 StatusOr<std::vector<vm::Tensor>> ReadTensors(
     const std::string& prefix, std::span<const vm::TensorSignature> signatures,
     const std::set<size_t>& left_out) {
@@ -63,8 +64,8 @@ StatusOr<std::vector<vm::Tensor>> ReadTensors(
   }
 }
 
-// Reads a data set. `known` holds the numbers of inputs that the module was
-// compiled with as constants; their files are not read.
+// Reads a data set. `known` holds the numbers of inputs that are constants in
+// the compiled module; their files are skipped.
 StatusOr<DataSet> ReadDataSet(const std::string& folder,
                               const vm::Module& module,
                               const std::set<size_t>& known) {
@@ -79,7 +80,7 @@ StatusOr<DataSet> ReadDataSet(const std::string& folder,
   return set;
 }
 
-// True if a result is the state for the next run.
+// True if the result is state, which is the value of an input in the next run.
 bool IsState(const vm::Module& module, size_t result) {
   return module.results()[result].logical_type == frontends::kStateType;
 }
@@ -90,8 +91,9 @@ class GoldenCheck {
       : golden_(golden), options_(options) {}
 
   StatusOr<GoldenResult> Run() {
-    // The model is opened before any data is read, so that an unsupported type
-    // of the data does not hide an unsupported operator.
+    // The model is opened before its data is read. So an unsupported operator
+    // is reported, and not an element type of the data that is unsupported,
+    // too.
     if (const Status status = Open({});
         status.code() == StatusCode::kUnimplemented &&
         status.message().find("unsupported operator") !=
@@ -112,8 +114,8 @@ class GoldenCheck {
   }
 
  private:
-  // Adds the calls of the current session to the result. It is called before
-  // the session is destroyed.
+  // Adds the current session's number of calls to the result. It must be called
+  // before the session is destroyed.
   void CountCalls() {
     if (session_ == nullptr) return;
     const Placement placement = PlacementOf(session_->Profile());
@@ -235,8 +237,8 @@ class GoldenCheck {
     return OkStatus();
   }
 
-  // If the case carries state, sets the last inputs to the state that is at the
-  // end of the previous set's results.
+  // If the case carries state, sets the inputs that are state (the last ones)
+  // to the state that the previous run returned (its last results).
   void CarryState(std::vector<vm::Tensor>& inputs) const {
     if (!golden_.carries_state) return;
     size_t result = last_results_.size();
@@ -247,8 +249,8 @@ class GoldenCheck {
 
   void Check(const DataSet& set, const std::string& name,
              const std::vector<vm::Tensor>& results) {
-    // The last results may be state that the model keeps. The data sets do not
-    // record state, so it is not compared.
+    // Data sets do not record state. So state among the last results of the
+    // module is not compared.
     size_t count = results.size();
     while (count > set.outputs.size() && IsState(session_->module(), count - 1))
       --count;
@@ -297,7 +299,7 @@ class GoldenCheck {
   const GoldenCase& golden_;
   GoldenOptions options_;
   bool pinned_ = false, has_values_ = false;
-  // Numbers of the inputs that were compiled as constants.
+  // Numbers of the inputs that are constants in the compiled module.
   std::set<size_t> known_;
   std::vector<vm::Tensor> last_results_;
   Tier tier_;
