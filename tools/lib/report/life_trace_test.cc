@@ -16,8 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The life of a session of the sample "static" (two dispatches: gemm and
-// bias_relu), with three runs.
+// The recorded life of a session of the sample "static", which has two
+// dispatches (gemm and bias_relu), with three runs.
 class LifeTraceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +44,7 @@ class LifeTraceTest : public testing::Test {
     return PrintChromeTrace(LifeTrace(life_, *session_, tiering_.get()));
   }
 
-  // Adds a kernel of the first dispatch that is made in the time of run 1.
+  // Adds a kernel of the first dispatch, whose compilation lies within run 1.
   MadeKernel& AddKernel() {
     MadeKernel& kernel = life_.kernels.emplace_back();
     kernel.dispatch = "gemm";

@@ -37,8 +37,8 @@ struct NamedTensor {
 StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
                                      RandomTensors& random);
 
-// Reads a tensor from a file. The extension says the format: .npy or .pb. "-"
-// is stdin, whose contents say the format.
+// Reads a tensor from a file. The file's extension says the format: .npy or
+// .pb. "-" is stdin, whose format is recognised by its contents.
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& path);
 // WriteTensorFile writes a tensor in the format that the extension says: .npy,
 // .pb (ONNX TensorProto), or raw elements for .bin, .raw and no extension. "-"
@@ -54,10 +54,10 @@ struct TensorType {
   std::vector<int64_t> dims;
   bool strings = false;  // True for the type "string"; `type` is then i64.
 };
-// Parses a type such as "2x3xf32"; nullopt if the text does not have this form.
+// Parses a type such as "2x3xf32"; nullopt if the text is no type.
 std::optional<TensorType> ParseTensorType(std::string_view text);
 
-// Makes a tensor of random elements. Strings are random numbers as text.
+// Makes a tensor of random elements. Random strings are random numbers as text.
 StatusOr<vm::Tensor> RandomTensor(const TensorType& type,
                                   RandomTensors& random);
 

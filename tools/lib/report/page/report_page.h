@@ -19,13 +19,14 @@
 
 namespace ember::tools {
 
-// `sides` has one or two items of ReportData.
+// Makes the page. `sides` are the results of ReportData for one session, or for
+// two to compare.
 std::string ReportPage(std::vector<nlohmann::json> sides);
 
-// True if the text seems to be a page of vm-report.
+// True if the text looks like a page of vm-report.
 bool IsReportPage(std::string_view text);
-// Returns the data of the first side of a page that vm-report wrote, which may
-// be by a stranger. Error: the text is no such page.
+// Returns the data of the first side of a page of vm-report. The page may come
+// from a stranger, so it is checked. Error: the text is no such page.
 StatusOr<nlohmann::json> DataOfPage(std::string_view page);
 
 }  // namespace ember::tools

@@ -27,12 +27,14 @@ namespace ember::tools {
 
 struct NatsOptions {
   std::string url;          // nats://USER:PASSWORD@HOST:PORT or tls://…
-  std::string credentials;  // a file of `nsc generate creds`; empty: none
-  std::string authority;    // a file with certificates of authorities for tls
+  std::string credentials;  // file that `nsc generate creds` has written;
+                            // empty: none
+  std::string authority;    // file with certificates of authorities, for tls;
+                            // empty: the system's
 };
 
-// The function of the library that opens a queue, EmberOpenNats. Returns false
-// and one line if the server cannot be used.
+// Type of the library's function EmberOpenNats, which opens a queue. If the
+// server cannot be used, it returns false and sets `error` to one line.
 using OpenNatsFunction = bool (*)(const NatsOptions* options,
                                   std::unique_ptr<tune::JobQueue>* queue,
                                   std::string* error);
