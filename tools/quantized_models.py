@@ -65,7 +65,8 @@ class Model:
 
     def __init__(self, name, size, channels):
         self.random = np.random.default_rng(zlib.crc32(name.encode()))
-        # one entry (kind, names of inputs, name of the result, settings) for each layer
+        # one entry for each layer: (kind, names of its inputs, name of its result,
+        # settings)
         self.layers = []
         self.values = {"x": self.random.standard_normal((1, channels, size, size), dtype=np.float32)}
         self.last = "x"
@@ -132,7 +133,7 @@ class Writer:
 
     def __init__(self, model, form, type_name, most=127):
         self.model, self.form = model, form
-        self.most = most  # The largest magnitude that a quantized weight may have.
+        self.most = most  # largest absolute value of a quantized weight
         self.dtype, self.onnx_type, self.low, self.high = TYPES.get(type_name, TYPES["u8"])
         self.nodes, self.constants = [], []
 

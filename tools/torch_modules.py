@@ -58,7 +58,8 @@ MASK = A > 0
 SMALL = whole(3, 4)
 SIGNAL = numbers(2, 40)
 
-# Each entry has a line of TorchScript that computes the result, and the operands x, y and z.
+# Each entry has a line of TorchScript that computes the result, and the operands x, y and z
+# that it uses.
 LINES = [
     # Sampling and images.
     *[(f"torch.grid_sampler(x, y, {mode}, {padding}, {corners})", IMAGE, GRID)
@@ -210,7 +211,8 @@ if torchvision is not None:
         ("torch.ops.torchvision.nms(x, y, 0.5)", BOXES[:, 1:], torch.tensor([0.3, 0.9, 0.5])),
     ]
 
-# Bodies of a scripted function forward(x, y, z), for code that needs several lines.
+# Bodies of scripted functions forward(x, y, z), for cases that need several lines
+# of TorchScript.
 BODIES = [
     ("y = x.expand(3, 4).contiguous()\ny[0] = 1\nreturn y", numbers(1, 4)),
     ("y = x.t().contiguous()\ny[0] = 1\nreturn x, y", A.clone()),

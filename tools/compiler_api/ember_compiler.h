@@ -49,10 +49,10 @@ extern "C" {
 
 /* The result of a compilation: a module, and diagnostics. */
 typedef struct EmberCompilation EmberCompilation;
-/* A flag that stops compilations. */
+/* A token by which any thread can stop compilations. */
 typedef struct EmberCancelToken EmberCancelToken;
 
-/* A value that replaces an input of the model. */
+/* A named value, by which an input of the model is replaced. */
 typedef struct EmberNamedTensor {
   const char* name; /* name of the input */
   EmberTensor tensor;
@@ -77,8 +77,9 @@ typedef struct EmberCompileOptions {
    * aligned to 64 are copied. */
   const void* data;
   size_t data_size;
-  /* Name of the bytes in messages, without a slash; NULL: "model". An extension
-   * helps to recognise the format of damaged bytes. */
+  /* Name of the model in messages if it is given as bytes, without a slash;
+   * NULL: "model". A file extension helps to recognise the format of damaged
+   * bytes. */
   const char* name;
   /* Folder of the files to which the bytes refer, such as external weights.
    * NULL: the bytes may not refer to files. */
@@ -103,8 +104,8 @@ typedef struct EmberCompileOptions {
   /* Name of the function to compile, if the model has several; NULL: its main
    * function. */
   const char* entry;
-  /* Not 0: open dims of inputs need not be equal even if the model gives them
-   * one name. */
+  /* Not 0: inputs' open dims that have the same name in the model may differ
+   * from each other. */
   int32_t separate_dims;
   /* Names of passes that are left out (vm-compile --print-pipeline). */
   const char* const* disabled_passes;
@@ -127,7 +128,7 @@ typedef struct EmberCompileOptions {
 } EmberCompileOptions;
 
 typedef enum EmberSeverity {
-  EMBER_NOTE = 0, /* The module is right, but the user should know this. */
+  EMBER_NOTE = 0, /* a remark; the compilation succeeded */
   EMBER_ERROR = 1
 } EmberSeverity;
 
@@ -137,9 +138,9 @@ typedef enum EmberSeverity {
 typedef struct EmberDiagnostic {
   size_t struct_size; /* sizeof(EmberDiagnostic) */
   EmberSeverity severity;
-  EmberStatus code;    /* EMBER_OK for a note */
-  const char* message; /* one line, without the names below it */
-  const char* file;    /* the model's path, or the name of its bytes */
+  EmberStatus code;    /* error code; EMBER_OK for a note */
+  const char* message; /* one line of text, without the file and node below */
+  const char* file;    /* path of the model, or name of its bytes */
   /* The step that was in progress: "import", "compile", or "" before the first
    * step, and the type of the model's operator or the name of the pass; "" if
    * there was none. */
@@ -154,13 +155,14 @@ typedef struct EmberFormatInfo {
   size_t struct_size;     /* sizeof(EmberFormatInfo) */
   const char* name;       /* for EmberCompileOptions::format */
   const char* title;      /* for display */
-  const char* extensions; /* separated by spaces: ".pt .pth" */
+  const char* extensions; /* file extensions, separated by spaces: ".pt .pth" */
 } EmberFormatInfo;
 
 typedef struct EmberCompilerApi {
-  /* Size of the library's table. Functions beyond this size do not exist. */
+  /* Size of the library's table in bytes. The library has no function beyond
+   * it. */
   size_t struct_size;
-  uint32_t version; /* EMBER_COMPILER_API_VERSION of the library */
+  uint32_t version; /* the library's EMBER_COMPILER_API_VERSION */
 
   /* --- version 1 --- */
   const char* (*error_message)(void);
