@@ -37,7 +37,7 @@ namespace ember::llm {
 struct RenderOptions {
   std::string messages;  // text of a JSON array of messages
   std::string tools;     // text of a JSON array of tool descriptions; empty:
-                         // the template sees `tools` as undefined
+                         // the template sees None
   bool add_generation_prompt = true;
   std::tm now = {};  // time that strftime_now returns to the template
 };
@@ -51,7 +51,7 @@ StatusOr<std::string> RenderChat(const Tokenizer& tokenizer,
 
 struct ChatOptions {
   std::string tools;  // text of a JSON array of tool descriptions; empty: the
-                      // template sees `tools` as undefined
+                      // template sees None
   std::tm now = {};   // time that strftime_now returns to the template
 };
 

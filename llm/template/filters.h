@@ -26,7 +26,8 @@ struct FilterRow {
   std::string_view name;
   TemplateFilter filter;
 };
-// The filters on texts and numbers, and those on sequences.
+// Return the tables of filters: those on texts and numbers, and those on
+// sequences.
 std::span<const FilterRow> TextFilters();
 std::span<const FilterRow> SequenceFilters();
 

@@ -22,12 +22,12 @@
 
 namespace ember::llm {
 
-// Largest template, in bytes.
+// largest size of a template in bytes
 inline constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
 
 struct Token {
   enum class Kind : uint8_t {
-    kText,           // Output as it is.
+    kText,           // text outside of tags, which is copied to the output
     kBlockBegin,     // {%
     kBlockEnd,       // %}
     kVariableBegin,  // {{
@@ -41,7 +41,8 @@ struct Token {
   };
   Kind kind = Kind::kEnd;
   int line = 1;
-  std::string text;  // A string's value, without quotes and escapes.
+  std::string text;  // for a string: its value, without quotes and with escapes
+                     // replaced
 };
 
 StatusOr<std::vector<Token>> LexTemplate(std::string_view source);

@@ -25,7 +25,8 @@ namespace {
 
 constexpr const char* kNames[] = {"gpt2",  "llama2",    "llama3",
                                   "qwen2", "wordpiece", "unigram"};
-// The first of the names are byte-level and change no text.
+// Number of first tokenizers in the list that are byte-level without a
+// normalizer, so that decoding must give the text back.
 constexpr size_t kKeepsText = 1;
 
 const std::vector<Tokenizer>& Tokenizers() {
@@ -40,7 +41,8 @@ const std::vector<Tokenizer>& Tokenizers() {
       }
       nlohmann::json sample = nlohmann::json::parse(*text);
       nlohmann::json& tokenizer = sample["tokenizer"];
-      // Composing characters would change the text.
+      // The normalizer of this sample composes characters, which changes texts,
+      // so it is removed.
       if (std::string_view(name) == "gpt2") tokenizer["normalizer"] = nullptr;
       auto definition = ReadJsonTokenizer(tokenizer.dump());
       if (!definition.ok()) std::abort();
