@@ -1,4 +1,4 @@
-// Runs vm-bench as a user calls it.
+// Tests vm-bench by running it as a user does.
 #include <nlohmann/json.hpp>
 
 #include "gtest/gtest.h"

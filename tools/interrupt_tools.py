@@ -46,8 +46,8 @@ _GRACE = 5
 
 @dataclass
 class Result:
-    moment: float  # seconds after the start
-    seconds: float  # from the signal to the end of the command
+    moment: float  # seconds from the command's start to the signal
+    seconds: float  # seconds from the signal to the end of the command
     status: int  # as subprocess.Popen.returncode
     problems: list[str]
 

@@ -19,7 +19,7 @@ class MediaTest : public CliTest {
   static void WriteModel(const std::string& name, ModelBuilder& model) {
     Write(name, model.proto().SerializeAsString());
   }
-  // Writes a picture with one colour.
+  // Writes a picture file whose pixels all have one colour.
   static void WritePicture(const std::string& name, int width, int height,
                            Rgb color) {
     StatusOr<Picture> picture = Picture::Make(width, height);

@@ -17,7 +17,7 @@ using ::testing::StartsWith;
 
 class MistakesTest : public CliTest {
  protected:
-  // Writes a module file, made from the module's text.
+  // Makes a module from its text and writes it to a file.
   static void WriteModule(const std::string& name, const std::string& text) {
     const auto module = vm::ParseModule(text);
     ASSERT_TRUE(module.ok()) << module.status().ToString();

@@ -8,7 +8,7 @@ namespace {
 
 class ReportTest : public CliTest {
  protected:
-  // Returns the data of the page's first side.
+  // Returns the data of the first side of the page that vm-report wrote.
   static nlohmann::json DataIn(const std::string& file) {
     const StatusOr<nlohmann::json> data = DataOfPage(Read(file));
     EXPECT_TRUE(data.ok()) << data.status().ToString();

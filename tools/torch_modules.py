@@ -114,7 +114,7 @@ LINES = [
     *[(f"torch.{name}_window(7)", ) for name in ("hann", "hamming", "blackman", "bartlett")],
     *[(f"torch.{name}_window(8, False)", ) for name in ("hann", "hamming", "blackman", "bartlett")],
     ("torch.hamming_window(8, True, 0.5)", ), ("torch.hamming_window(8, True, 0.5, 0.4)", ),
-    # Elements at places.
+    # Operators that read or write elements at given indices.
     ("F.embedding_bag(x, y)", A, whole(2, 3, high=3)), ("F.embedding_bag(x, y, mode='sum')", A, whole(2, 3, high=3)),
     ("F.embedding_bag(x, y, mode='max')", A, whole(2, 3, high=3)),
     ("F.embedding_bag(x, y, mode='mean')", A, whole(4, 3, high=3)),

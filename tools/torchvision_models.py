@@ -194,7 +194,7 @@ def save(way, kind, model, inputs, path):
     module = torch.jit.load(path)
     given = inputs[0] if kind == "detection" and way == "traced" else inputs
     expected = module(*given)
-    # Scripted detection models return (losses, detections).
+    # A scripted detection model returns a pair, (losses, detections).
     return expected
 
 

@@ -1,4 +1,5 @@
-// vm-prejit: writes kernels for named processors into a module.
+// vm-prejit: compiles kernels for named processors and writes them into a
+// module or to files.
 #include <algorithm>
 #include <cstdio>
 #include <memory>

@@ -129,7 +129,7 @@ TEST(Chat, TextsCannotBecomeControlTokens) {
   const auto prompt = chat.Prompt();
   ASSERT_TRUE(prompt.ok()) << prompt.status().ToString();
   EXPECT_EQ(std::ranges::count(*prompt, kStart), 0);
-  // The template's own.
+  // The only end token in the prompt is the one that the template itself wrote.
   EXPECT_EQ(std::ranges::count(*prompt, kEnd), 1);
   EXPECT_EQ(prompt->back(), kEnd);
   EXPECT_EQ(tokenizer.Decode(*prompt),

@@ -73,7 +73,7 @@ struct TokenLoopResult {
   int64_t guessed_tokens = 0, right_guesses = 0;
   double prompt_seconds = 0;    // time from the beginning until the logits
                                 // after the prompt
-  double generate_seconds = 0;  // From then on.
+  double generate_seconds = 0;  // time from those logits until the end
 };
 
 // Appends `prompt` to the source's sequence, and then continues it with tokens

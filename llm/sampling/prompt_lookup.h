@@ -20,7 +20,7 @@ struct PromptLookupOptions {
   // Largest and smallest number of last tokens that are searched for in the
   // text before them.
   size_t longest = 4, shortest = 2;
-  size_t guesses = 8;  // Most guessed tokens.
+  size_t guesses = 8;  // largest number of guessed tokens
 };
 
 // Returns the guessed tokens, a part of `tokens`: those after an earlier

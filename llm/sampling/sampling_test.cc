@@ -122,7 +122,9 @@ TEST(Sampler, PenalisesAcceptedTokens) {
   sampler->Accept(0);
   EXPECT_EQ(*sampler->Sample(logits, nullptr), 1);
   sampler->Accept(1);
-  EXPECT_EQ(*sampler->Sample(logits, nullptr), 0);  // 2 > 1.5
+  // both tokens have been accepted; the penalized logit of 0 is 2, that of 1 is
+  // 1.5
+  EXPECT_EQ(*sampler->Sample(logits, nullptr), 0);
   sampler->Accept(2);
   // token 0 has left the window of penalties
   EXPECT_EQ(*sampler->Sample(logits, nullptr), 0);

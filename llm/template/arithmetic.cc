@@ -1,4 +1,4 @@
-// Python's arithmetic on values.
+// Implements the arithmetic operators of templates, with Python's rules.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The part of Evaluator that evaluates expressions.
+// Implements the functions of Evaluator that evaluate expressions.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -36,7 +36,7 @@ struct TemplateLimits {
                                          // they were freed.
   uint64_t output_bytes = uint64_t{16} << 20;
   int depth = 500;       // Limit on nested nodes, across calls of macros.
-  int value_depth = 64;  // Lists in lists.
+  int value_depth = 64;  // limit on the nesting of lists and other values
 };
 
 // The state of a for statement, which the template sees as the variable "loop".

@@ -327,7 +327,7 @@ ExpressionParser::Result ExpressionParser::ParsePostfix(
       ExpressionPointer attribute = New(Kind::kAttribute);
       reader_.Take();
       if (reader_.Is(Token::Kind::kInteger)) {
-        // "items.0" is "items[0]".
+        // An integer after the point is an index: "items.0" means "items[0]".
         EMBER_ASSIGN_OR_RETURN(ExpressionPointer index, ParsePrimary());
         EMBER_ASSIGN_OR_RETURN(
             object, Join(Kind::kItem, "", std::move(object), std::move(index)));

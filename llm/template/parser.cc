@@ -217,7 +217,7 @@ class Parser {
     return ParseBody("endset", statement);
   }
 
-  // Parses "(a, b=1)".
+  // Parses the parameters of a macro or call block, such as "(a, b=1)".
   Status ParseParameters(Statement* statement) {
     EMBER_RETURN_IF_ERROR(reader_.ExpectOperator("("));
     while (!reader_.SkipOperator(")")) {

@@ -1,4 +1,4 @@
-// The filters on sequences and dicts.
+// Implements the filters on sequences and dicts.
 #include <algorithm>
 #include <cstdint>
 #include <optional>

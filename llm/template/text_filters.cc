@@ -1,4 +1,4 @@
-// The filters on texts and numbers.
+// Implements the filters on texts and numbers.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The methods of texts.
+// Implements the methods of texts, such as text.strip().
 #include <algorithm>
 #include <cstdint>
 #include <string>

@@ -155,7 +155,7 @@ class Dict {
  public:
   // Adds a pair. If the dict has an equal key, its value is replaced.
   void Set(Value key, Value value);
-  // Returns null if there is no such key.
+  // Returns the value of a key; null if the dict does not have the key.
   const Value* Find(const Value& key) const;
   const Value* Find(std::string_view key) const;
   const std::vector<std::pair<Value, Value>>& entries() const {
@@ -170,7 +170,7 @@ class Dict {
   std::map<std::string, size_t, std::less<>> texts_, others_;
 };
 
-// The arguments of a call.
+// The arguments of a call of a filter, test, function or method.
 struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> named;

@@ -104,7 +104,7 @@ struct SplitStep {
   // Says what happens to the matches at which a piece is split.
   enum class Behavior : uint8_t {
     kIsolated,            // each match becomes a piece of its own
-    kRemoved,             // Matches are dropped.
+    kRemoved,             // matches are removed from the text
     kMergedWithPrevious,  // a match is added to the piece before it
     kMergedWithNext,      // a match is added to the piece after it
     kContiguous,          // adjacent matches become one piece

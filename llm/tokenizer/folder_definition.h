@@ -19,12 +19,12 @@
 namespace ember::llm {
 
 struct FolderText {
-  std::string name;  // Such as "tokenizer.json".
+  std::string name;  // name of the file, such as "tokenizer.json"
   std::string text;
 };
 
 struct FolderTexts {
-  std::vector<FolderText> files;  // In any order.
+  std::vector<FolderText> files;  // the tokenizer's files, in any order
 };
 
 StatusOr<TokenizerDefinition> ReadFolderTokenizer(const std::string& folder);

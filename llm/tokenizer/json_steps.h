@@ -15,7 +15,7 @@
 
 namespace ember::llm {
 
-// Appends to definition->normalizer.
+// Reads the normalizer: appends its steps to definition->normalizer.
 Status ReadNormalizer(const nlohmann::json& value,
                       TokenizerDefinition* definition);
 // Reads the pre_tokenizer: appends to definition->splits, and sets

@@ -46,7 +46,7 @@ struct EmberCompilation {
   std::vector<ember::compiler_api::Diagnostic> diagnostics;
   std::optional<ember::vm::ModuleDefinition> module;
 
-  std::mutex mutex;  // guards the fields below
+  std::mutex mutex;  // guards `bytes` and byte_count
   std::unique_ptr<void, ember::compiler_api::FreeBytes> bytes;
   size_t byte_count = 0;
 };

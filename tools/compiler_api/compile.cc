@@ -40,7 +40,8 @@ StatusOr<EmberCompileOptions> CopyOptions(const EmberCompileOptions& given) {
   return options;
 }
 
-// Returns the elements of an array of the options.
+// Returns an array of the options as a span. `what` is the array's name, for
+// errors.
 template <typename T>
 StatusOr<std::span<const T>> Items(const char* what, const T* items,
                                    size_t count) {

@@ -58,7 +58,7 @@ typedef struct EmberNamedTensor {
   EmberTensor tensor;
 } EmberNamedTensor;
 
-/* An entry of the module's metadata; UTF-8. */
+/* An entry of the module's metadata. Both texts are UTF-8. */
 typedef struct EmberMetadata {
   const char* key;
   const char* value;
@@ -92,7 +92,7 @@ typedef struct EmberCompileOptions {
    * not. */
   const char* const* shapes;
   size_t shape_count;
-  /* Extents of open dims by their names: "batch=8". */
+  /* Sizes of open dims, given by the dims' names: "batch=8". */
   const char* const* symbols;
   size_t symbol_count;
   /* Inputs that become constants of the module; not for inputs of strings. */
@@ -107,7 +107,8 @@ typedef struct EmberCompileOptions {
   /* Not 0: inputs' open dims that have the same name in the model may differ
    * from each other. */
   int32_t separate_dims;
-  /* Names of passes that are left out (vm-compile --print-pipeline). */
+  /* Names of compiler passes to leave out, as vm-compile --print-pipeline lists
+   * them. */
   const char* const* disabled_passes;
   size_t disabled_pass_count;
   /* Largest number of bytes by which the writable memory of this process may

@@ -28,7 +28,7 @@ struct StepLimits {
   // time. 0 or less: no limit.
   int64_t memory_limit = 0;
   double max_seconds = 0;
-  // Receives the events, too; may be null.
+  // A listener that receives each progress event, too; may be null.
   Progress* listener = nullptr;
 };
 

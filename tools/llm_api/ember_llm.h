@@ -111,8 +111,8 @@ typedef struct EmberLlmSampling {
 
 typedef enum EmberLlmFormat {
   EMBER_LLM_TEXT = 0,
-  EMBER_LLM_JSON = 1,       /* any JSON value */
-  EMBER_LLM_JSON_OBJECT = 2 /* a JSON object */
+  EMBER_LLM_JSON = 1,       /* the text must be a JSON value */
+  EMBER_LLM_JSON_OBJECT = 2 /* the text must be a JSON object */
 } EmberLlmFormat;
 
 typedef struct EmberLlmGenerateOptions {
@@ -131,7 +131,7 @@ typedef struct EmberLlmGenerateOptions {
 
 typedef enum EmberLlmEnd {
   EMBER_LLM_END_TOKEN = 0,   /* The model chose a token that ends its text. */
-  EMBER_LLM_END_STOP = 1,    /* A stop string occurred. */
+  EMBER_LLM_END_STOP = 1,    /* The text contained a stop string. */
   EMBER_LLM_END_LENGTH = 2,  /* max_tokens were generated. */
   EMBER_LLM_END_NO_ROOM = 3, /* The sequence has reached its largest number of
                               * tokens. */
@@ -142,7 +142,7 @@ typedef enum EmberLlmEnd {
  * before. */
 typedef struct EmberLlmGeneration {
   size_t struct_size;
-  const char* text; /* UTF-8, with a terminating zero */
+  const char* text; /* the generated text in UTF-8, with a terminating zero */
   size_t text_size;
   EmberLlmEnd end;
   int64_t prompt_tokens; /* tokens of the prompt whose state was computed */
@@ -156,7 +156,7 @@ typedef struct EmberLlmGeneration {
 typedef int32_t (*EmberLlmOnText)(void* context, const char* text, size_t size);
 
 typedef struct EmberLlmApi {
-  size_t struct_size; /* size of the library's table */
+  size_t struct_size; /* size of the library's table in bytes */
   uint32_t version;   /* EMBER_LLM_API_VERSION of the library */
 
   const char* (*error_message)(void);

@@ -40,7 +40,7 @@ _cuda = None
 def driver():
     global _cuda
     if _cuda is None:
-        torch.zeros(1, device="cuda")  # creates the context
+        torch.zeros(1, device="cuda")  # makes PyTorch create the device's CUDA context
         _cuda = ctypes.CDLL("libcuda.so.1")
     return _cuda
 

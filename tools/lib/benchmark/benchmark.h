@@ -44,7 +44,7 @@ struct BenchmarkOptions {
   bool no_side_by_side = false;
   int64_t threads = 1;
   LimitFlags limits;
-  LoadOptions load;       // shapes and inputs
+  LoadOptions load;       // options for importing and compiling the model
   MissingInputs missing;  // Decides how inputs that the command line does not
                           // give are made.
   // True: a line on stderr names the inputs that are random.
@@ -106,7 +106,8 @@ struct Measurement {
   // For each call in calls_ms: the milliseconds for which the session's threads
   // waited for a core (thread_waits.h).
   std::vector<double> waits_ms;
-  int64_t warmup_calls = 0;  // number of calls before the measured ones
+  int64_t warmup_calls = 0;  // number of calls that were made before the
+                             // measured ones
   // True if every dispatch had its final kernel before the first measured call.
   bool is_settled = false;
   double compile_ms = 0;

@@ -42,7 +42,7 @@ struct RoundsOptions {
   bool measures_peak = false;
   // True: the models are measured in the peer, too, with the same inputs.
   bool has_peer = false;
-  // The functions that measure. Tests replace them.
+  // The functions that make a measurement. Tests replace them by fakes.
   std::function<StatusOr<Measurement>(const BenchmarkOptions& options)>
       measure = MeasureInChild;
   std::function<StatusOr<PeerMeasurement>(const PeerOptions& options,

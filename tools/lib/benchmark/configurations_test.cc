@@ -63,7 +63,7 @@ TEST(Configurations, AlternateInEachRound) {
   Recorder recorder;
   auto configurations = ConfigurationsOf({"a", "b"});
   EXPECT_TRUE(MeasureConfigurations(recorder.Options(2), configurations).ok());
-  // Only the first round names the random inputs.
+  // The line about random inputs is printed in the first round only.
   EXPECT_THAT(recorder.calls(),
               ElementsAre("a reports", "b reports", "a", "b"));
   EXPECT_THAT(configurations[0].rounds.Medians(), ElementsAre(1, 3));
@@ -90,7 +90,8 @@ TEST(Configurations, PeerFollowsEachMeasurement) {
 TEST(Configurations, AnErrorEndsOnlyItsConfiguration) {
   Recorder recorder;
   recorder.fails = "b";
-  recorder.fails_at = 5;  // the second round
+  recorder.fails_at = 5;  // the fifth call is that of model b in the second
+                          // round
   auto configurations = ConfigurationsOf({"a", "b", "c"});
   const Status error =
       MeasureConfigurations(recorder.Options(3), configurations);

@@ -57,7 +57,8 @@ async function measure(options, ort, version) {
   for (let i = 0; i < options.warmup; ++i) await session.run(feeds);
   const times = [];
   const end = now() + 1000 * options.seconds;
-  // At least three runs, like vm-bench.
+  // At least three runs are measured, even if they take longer than `seconds`,
+  // as vm-bench does it.
   while (times.length < Math.max(3, options.runs) && (times.length < 3 || now() < end)) {
     const begin = now();
     await session.run(feeds);

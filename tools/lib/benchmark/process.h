@@ -14,7 +14,8 @@ namespace ember::tools {
 double ResidentMegabytes();
 // Returns the largest resident memory of this process so far, in megabytes.
 double PeakResidentMegabytes();
-// Returns the linker's build ID, shortened; "unknown" without one.
+// Returns the beginning of the program's build ID, which the linker made;
+// "unknown" if it has none.
 std::string BuildId();
 
 }  // namespace ember::tools

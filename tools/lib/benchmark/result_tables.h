@@ -37,7 +37,7 @@ struct MeasuredColumns {
 Table MeasuredTable(const MeasuredColumns& columns,
                     std::span<const Configuration> configurations);
 
-// A comparison with the table of an earlier run.
+// The result of a comparison with the table of an earlier run.
 struct EarlierComparison {
   Table table;
   // Reasons why the comparison is not reliable, one line each.

@@ -26,7 +26,8 @@ struct KernelCheckFlags {
   std::string folder = "ember-shadow";
 };
 
-// Declares the flags. `values` must outlive the parsing.
+// Declares --check-kernels and its other flags. `values` must outlive the
+// parsing.
 void AddKernelCheckFlags(Flags& flags, KernelCheckFlags* values);
 
 // True if the flags ask for checks of the kernels of this tier. `tier` is a

@@ -29,7 +29,7 @@
 
 namespace ember::tools {
 
-// A call of a dispatch whose results differ.
+// Describes a call of a dispatch whose results differ between the two sides.
 struct DispatchDifference {
   // Number of the call in the run, counted from 1.
   int64_t call = 0;
@@ -61,7 +61,7 @@ struct LockstepOptions {
   // It is null if both sides are tier 0.
   std::shared_ptr<jit::Jit> jit;
   double factor = 1;  // Factor by which CompareTiers multiplies its tolerance.
-  LimitFlags limits;  // limits of each session
+  LimitFlags limits;  // limits of memory and time of each session
 };
 
 class Lockstep {

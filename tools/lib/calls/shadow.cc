@@ -42,7 +42,7 @@ class ShadowRecord {
     return count;
   }
 
-  mutable std::mutex mutex_;  // This mutex guards the members that follow.
+  mutable std::mutex mutex_;  // guards the fields below
   int64_t kernels_ = 0, calls_ = 0, unchecked_ = 0;
   std::vector<ShadowFinding> findings_;
 };

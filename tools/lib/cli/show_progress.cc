@@ -133,7 +133,7 @@ class Bar final : public ShownProgress {
   const double quiet_ms_;
   const Clock::time_point start_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;
   bool ends_ = false;
   // `is_active_` and the fields below hold the last report. After Clear nothing

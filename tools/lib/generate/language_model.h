@@ -50,7 +50,7 @@ class SharedSession {
 
  private:
   vm::Session& session_;
-  std::mutex run_mutex_;    // Held while the session runs.
+  std::mutex run_mutex_;    // locked while the session runs
   std::mutex owner_mutex_;  // Guards owner_.
   const void* owner_ = nullptr;
 };
@@ -94,7 +94,7 @@ class LanguageModel : public llm::LogitSource {
   // Enlarges the state's memory to `context` tokens, at most max_context.
   // Tokens and state are kept, and the module needs no compilation.
   Status Grow(int64_t context);
-  // Number of tokens so far.
+  // Returns the number of tokens in the sequence.
   int64_t past() const { return static_cast<int64_t>(ids_.size()); }
   // Number of tokens for which the state has memory.
   int64_t context() const { return context_; }

@@ -40,7 +40,7 @@ class IdPrinter : public llm::TokenChooser {
 
   StatusOr<int32_t> Choose(std::span<const float> logits) override;
   StatusOr<std::optional<llm::EndReason>> Take(int32_t id) override;
-  // Ends the line.
+  // Ends the line of printed ids.
   void Finish();
 
  private:

@@ -40,7 +40,7 @@ StatusOr<Picture> ReadPicture(const std::string& path);
 StatusOr<Picture> DecodePicture(std::span<const uint8_t> bytes,
                                 std::string_view name);
 
-// Returns the bytes of a PNG file.
+// Encodes a picture as a PNG file. Returns the file's bytes.
 StatusOr<std::string> EncodePng(const Picture& picture);
 
 namespace internal {

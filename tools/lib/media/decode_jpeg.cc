@@ -1,6 +1,7 @@
 #include <csetjmp>
 #include <cstdio>
-// jpeglib.h needs <cstdio> before it.
+// This include must come first, because jpeglib.h uses FILE without including
+// <cstdio>.
 #include <jerror.h>
 #include <jpeglib.h>
 

@@ -2,7 +2,8 @@
 
 #include <cstdio>
 #include <cstdlib>
-// jpeglib.h needs <cstdio> before it.
+// This include must come first, because jpeglib.h uses FILE without including
+// <cstdio>.
 #include <jpeglib.h>
 
 #include "gtest/gtest.h"

@@ -13,7 +13,7 @@ namespace {
 // A result of the model. Leading 1s of its shape are removed from `dims`,
 // except in [1, 4], which is a single box.
 struct Result {
-  std::string name;  // in lower case
+  std::string name;  // name of the result, in lower case
   const vm::Tensor* tensor = nullptr;
   std::vector<int64_t> dims;
 

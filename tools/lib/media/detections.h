@@ -45,7 +45,8 @@ struct Detection {
 struct Detections {
   std::vector<Detection> found;  // sorted by score, the highest first
   int64_t classes = 0;           // number of classes; 0: not known
-  std::string form;              // the form that was recognised, for messages
+  std::string form;              // text that names the recognised form of
+                                 // results, for messages
 };
 
 enum class BoxOrder : uint8_t { kAuto, kXyxy, kYxyx, kXywh, kCxcywh };
@@ -53,7 +54,8 @@ enum class BoxOrder : uint8_t { kAuto, kXyxy, kYxyx, kXywh, kCxcywh };
 struct DetectionOptions {
   BoxOrder order = BoxOrder::kAuto;
   double min_score = 0.5;
-  double max_overlap = 0.45;  // intersection over union
+  double max_overlap = 0.45;  // largest intersection over union of two kept
+                              // boxes of a class
   size_t max_count = 200;
 };
 

@@ -24,7 +24,8 @@ namespace ember::tools {
 
 struct Labels {
   std::vector<std::string> names;
-  std::string source;  // file or key of the metadata, for messages
+  std::string source;  // origin of the labels, for messages: a file or a
+                       // metadata key
 
   bool empty() const { return names.empty(); }
   // True if a result with `classes` classes can have these labels: there are as

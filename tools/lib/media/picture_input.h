@@ -27,7 +27,7 @@ namespace ember::tools {
 // in the picture is left + x_scale * x in the input, and y likewise.
 struct PictureView {
   double left = 0, top = 0, x_scale = 1, y_scale = 1;
-  int width = 0, height = 0;  // size of the input
+  int width = 0, height = 0;  // size of the input in pixels
 };
 
 struct PictureInput {

@@ -123,7 +123,7 @@ StatusOr<std::vector<double>> ReadMean(const std::string& path) {
   return mean;
 }
 
-// Parses "256" or "256x320".
+// Parses a size: "256" (both sides) or "256x320" (width x height).
 std::optional<PictureOptions::Size> ParseSize(std::string_view text) {
   const size_t x = text.find('x');
   const std::optional<int64_t> width = ParseSide(text.substr(0, x));
@@ -242,7 +242,7 @@ bool IsAll(const std::vector<double>& numbers, double value) {
   return true;
 }
 
-// Parses the numbers of metadata, separated by spaces.
+// Parses a metadata value that is a list of numbers separated by spaces.
 std::optional<std::vector<double>> NumbersOf(
     std::span<const vm::MetadataEntry> metadata, const std::string& key) {
   const vm::MetadataEntry* entry = vm::FindMetadata(metadata, key);

@@ -24,7 +24,7 @@ enum class Filter : uint8_t {
   kBicubic,   // Keys' cubic convolution with a = -0.5
 };
 
-// Returns a name such as "bilinear".
+// Returns the name of the filter, such as "bilinear".
 std::string_view FilterName(Filter filter);
 
 // Resizes a picture. Error: Picture::Make refuses the new size.

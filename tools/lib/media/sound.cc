@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kPcm = 1, kFloat = 3, kExtensible = 0xfffe;
 
-// Returns the little-endian number of `count` bytes.
+// Reads a little-endian unsigned number of `count` bytes.
 uint64_t Number(std::span<const uint8_t> bytes, size_t at, size_t count) {
   uint64_t value = 0;
   for (size_t i = count; i-- > 0;) value = value << 8 | bytes[at + i];
@@ -31,7 +31,7 @@ struct Format {
   uint64_t code = 0, channels = 0, rate = 0, bits = 0;
 };
 
-// Returns one sample as a number in [-1, 1).
+// Converts the bytes of one sample to a number in [-1, 1).
 float SampleAt(std::span<const uint8_t> data, size_t at, const Format& format) {
   const size_t bytes = format.bits / 8;
   const uint64_t value = Number(data, at, bytes);

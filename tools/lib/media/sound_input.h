@@ -31,7 +31,7 @@ namespace ember::tools {
 struct SoundOptions {
   std::optional<int64_t> rate;    // samples a second that the model expects
   std::optional<double> start;    // seconds that are left out at the beginning
-  std::optional<double> seconds;  // length to which the sound is cut or padded
+  std::optional<double> seconds;  // seconds to which the sound is cut or padded
   std::string source;             // origin of the rate, for messages: "--sound"
                                   // or a metadata key
 };

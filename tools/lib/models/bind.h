@@ -92,7 +92,8 @@ StatusOr<std::vector<size_t>> BindNames(
     const vm::Module& module, std::string_view what,
     const std::vector<std::optional<std::string>>& names);
 
-// Returns a text such as "x: 1x3xf32, mask: NxNxi64".
+// Returns a text that lists inputs or results with their dims and types, such
+// as "x: 1x3xf32, mask: NxNxi64".
 std::string DescribeSignatures(const vm::Program& program,
                                std::span<const vm::TensorSignature> signatures);
 

@@ -58,7 +58,8 @@ class ProgramText {
     return "\"" + dispatch_.buffers[buffer].name + "\"";
   }
 
-  // Returns the names and types of `count` buffers.
+  // Returns the text "name: type, ..." of `count` buffers of the dispatch, for
+  // the program's signature.
   std::string Signature(uint32_t first, uint32_t count) const {
     std::string text;
     for (uint32_t i = first; i < first + count; ++i) {

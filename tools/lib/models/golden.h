@@ -45,7 +45,7 @@ struct GoldenResult {
   // Number of calls of dispatches in all runs, and the number of these calls
   // that ran on a device that is not the host.
   int64_t calls = 0, device_calls = 0;
-  int64_t kernel_calls = 0;  // number of calls that ran compiled code
+  int64_t kernel_calls = 0;  // number of calls of dispatches that ran a kernel
   // The first difference if the case failed, otherwise a note about how the
   // model was compiled.
   std::string note;

@@ -80,7 +80,8 @@ class ModuleCache {
   // or if it cannot be loaded.
   std::optional<LoadedModel> Load() const;
 
-  // True if Keep will write the module.
+  // True if the cache applies to this model, so that Keep will write the
+  // module.
   bool keeps() const { return !file_.empty(); }
   // Returns a line that announces the compilation to the user, with the disk
   // space and the time that it will take.

@@ -37,7 +37,7 @@ struct LapOptions {
 };
 
 struct Lap {
-  // Nanoseconds per call.
+  // Nanoseconds of one call of each side.
   double first_ns = 0;
   double second_ns = 0;
 

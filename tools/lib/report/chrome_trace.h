@@ -41,10 +41,10 @@ struct TraceCounter {
   std::vector<std::pair<std::string, double>> values;
 };
 
-// An arrow between two slices.
+// An arrow from one slice to another.
 struct TraceFlow {
   std::string name;
-  size_t from = 0, to = 0;  // indices of the slices
+  size_t from = 0, to = 0;  // indices of the two slices in ChromeTrace::slices
 };
 
 struct ChromeTrace {

@@ -19,7 +19,7 @@
 
 namespace ember::tools {
 
-// The measures of one dispatch site.
+// Measures of one dispatch site, that is, of one call in the program.
 struct DispatchMeasure {
   size_t site = 0;  // index in Module::sites and Session::Profile
   int64_t calls = 0;

@@ -79,7 +79,7 @@ TEST_F(LifeTraceTest, AnArrowLeadsFromAKernelToItsFirstCall) {
   AddKernel().declined = "no-proof";
   const auto calls = FirstCalls(life_, *session_, tiering_.get());
   ASSERT_TRUE(calls[0].has_value());
-  EXPECT_EQ(*calls[0], 4u);  // the first call of run 3
+  EXPECT_EQ(*calls[0], 4u);  // index of the first call in run 3
   EXPECT_FALSE(calls[1].has_value());
   life_.kernels.pop_back();
   const std::string text = Trace();

@@ -28,7 +28,7 @@ constexpr size_t kNoRange = std::numeric_limits<size_t>::max();
 struct Write {
   int64_t begin, end;
   size_t node;
-  size_t range = kNoRange;  // index in ModuleGraph::arena
+  size_t range = kNoRange;  // index of the written tensor in ModuleGraph::arena
 };
 
 class GraphMaker {

@@ -94,7 +94,8 @@ TEST(ModuleGraphTest, LayoutPutsReadersBelowWriters) {
   size_t placed = 0;
   for (const std::vector<size_t>& row : layout.rows) placed += row.size();
   EXPECT_EQ(placed, graph.nodes.size());
-  EXPECT_EQ(layout.rows[1].size(), 2u);  // nodes a and b are in the same row
+  EXPECT_EQ(layout.rows[1].size(), 2u);  // the drawing has nodes @a and @b in
+                                         // the same row
 }
 
 TEST(ModuleGraphTest, DrawingsHoldEveryNodeAndAreEscaped) {

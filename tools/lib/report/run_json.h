@@ -22,7 +22,7 @@ namespace ember::tools {
 
 class JsonObject {
  public:
-  // Adds a member whose value is JSON.
+  // Adds a member to the object. `value` is JSON text.
   void Add(std::string_view name, std::string_view json);
   std::string Print() const;
 

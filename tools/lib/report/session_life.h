@@ -37,7 +37,7 @@ struct MadeKernel {
   bool is_in_worker = false;  // KernelEvent::is_in_worker
   // "compiled", "shared with an equal kernel" or "read from the cache"
   std::string origin;
-  std::string declined;  // the reason why there is no kernel, or empty
+  std::string declined;  // reason why there is no kernel; empty if there is one
   // Milliseconds of the steps of making the kernel: schedule and loop nest;
   // optimisation by LLVM or by the device's driver; code generation; packing of
   // constants.
@@ -69,19 +69,20 @@ class KernelLog final : public jit::KernelObserver {
 
 struct RunOfLife {
   int64_t begin_ns = 0, end_ns = 0;
-  vm::SessionMemory memory;  // after the run
+  vm::SessionMemory memory;  // memory of the session after the run
 };
 
 struct SessionLife {
   std::string model;   // name of the model, as the user typed it
-  std::string inputs;  // "x: 1x3xf32, mask: 1x8xi64"
+  std::string inputs;  // names and types of the inputs: "x: 1x3xf32, mask:
+                       // 1x8xi64"
   int64_t load_begin_ns = 0, load_end_ns = 0;
   bool is_compiled_here = false;  // LoadedModel::compiled_here
   std::vector<RunOfLife> runs;
   // Number of first runs that measures leave out, because kernels are made
   // during them.
   size_t warm_up_runs = 1;
-  // The calls of all runs (Session::trace), in order.
+  // The calls of dispatches in all runs (Session::trace), in order.
   std::vector<vm::TraceEvent> calls;
   std::vector<MadeKernel> kernels;
 };

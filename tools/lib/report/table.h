@@ -34,7 +34,7 @@ struct Cell {
 };
 
 enum class TableFormat { kMarkdown, kJson, kCsv };
-// Parses "md", "json" or "csv".
+// Parses the name of a format: "md", "json" or "csv".
 StatusOr<TableFormat> ParseTableFormat(std::string_view text);
 
 class Table {

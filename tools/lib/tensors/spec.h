@@ -52,7 +52,7 @@ Status WriteTensorFile(const std::string& path, std::string_view name,
 struct TensorType {
   DType type = DType::kF32;
   std::vector<int64_t> dims;
-  bool strings = false;  // True for the type "string"; `type` is then i64.
+  bool strings = false;  // true: the type is "string"; `type` is then i64
 };
 // Parses a type such as "2x3xf32"; nullopt if the text is no type.
 std::optional<TensorType> ParseTensorType(std::string_view text);
@@ -65,7 +65,7 @@ struct NamedPath {
   std::optional<std::string> name;
   std::string path;
 };
-// Parses a specification "[NAME=]@path".
+// Parses a value "[NAME=]@path" into its name and path.
 StatusOr<NamedPath> ParsePathSpec(std::string_view spec);
 
 struct NamedShape {

@@ -55,7 +55,7 @@ class TuningLog final : public tune::TunerListener {
                const tune::TrialResult& result, size_t total) override;
   void OnBest(size_t task, const tune::Point& point, double ratio,
               double seconds) override;
-  // Removes the bar.
+  // Removes the progress bar from the terminal at the end of the search.
   void Finish();
 
   // The first error of writing records.

@@ -1,4 +1,4 @@
-// Tests which schedules a search leaves in the records.
+// Tests which schedules TuningLog leaves in the records after a search.
 #include "tools/lib/tuning/tuning_log.h"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-// Formats of numbers, each with its unit.
+// Functions that format numbers, each for a certain unit.
 const digits = (value, count = 3) => {
   if (value === null || value === undefined || !isFinite(value)) return "–";
   if (value === 0) return "0";

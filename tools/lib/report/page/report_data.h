@@ -27,14 +27,15 @@ inline constexpr size_t kMaxPageData = 4'400'000;
 struct ReportInput {
   const SessionLife& life;
   const vm::Session& session;
-  const vm::Tiering* tiering = nullptr;  // null at tier 0
+  const vm::Tiering* tiering = nullptr;  // the session's tiering; null at tier
+                                         // 0
   // The machine's limits, for the roofline; null if they are not known for the
   // device.
   const jit::MachineLimits* limits = nullptr;
   std::string tier;    // --tier
   std::string device;  // --device
   int threads = 1;
-  std::string kernels_text;  // JitText of tools/lib/models/tier.h
+  std::string kernels_text;  // result of JitText (tools/lib/models/tier.h)
   // Largest size of the data in bytes. Texts that do not fit are left out;
   // those of the dispatches that took the most time are kept first.
   size_t max_bytes = kMaxPageData;

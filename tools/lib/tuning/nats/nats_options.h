@@ -26,7 +26,8 @@
 namespace ember::tools {
 
 struct NatsOptions {
-  std::string url;          // nats://USER:PASSWORD@HOST:PORT or tls://…
+  std::string url;          // address of the server:
+                            // nats://USER:PASSWORD@HOST:PORT or tls://…
   std::string credentials;  // file that `nsc generate creds` has written;
                             // empty: none
   std::string authority;    // file with certificates of authorities, for tls;

@@ -1,4 +1,4 @@
-// libember_nats.so: a queue of trials on a NATS server.
+// Implements the queue of libember_nats.so: a queue of trials on a NATS server.
 #include <nats/nats.h>
 
 #include <chrono>

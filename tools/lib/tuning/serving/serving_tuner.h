@@ -60,7 +60,7 @@ class ServingTuner {
   static StatusOr<std::unique_ptr<ServingTuner>> Start(
       const vm::Session& session, const Tier& tier,
       const ServingOptions& options);
-  // Ends the process.
+  // Ends the process vm-tune.
   ~ServingTuner();
   ServingTuner(const ServingTuner&) = delete;
   ServingTuner& operator=(const ServingTuner&) = delete;
