@@ -1,5 +1,5 @@
-// Runs vm-compile as a user calls it: limits, metadata, constant inputs, and
-// dumps of the pipeline.
+// Tests vm-compile by running it as a user does: limits, metadata, constant
+// inputs, and dumps of the pipeline.
 #include <set>
 #include <sstream>
 
@@ -52,7 +52,7 @@ TEST_F(CompileTest, CompilingWithinLimits) {
   ExpectError("vm-compile doubling.onnx -o x.vmfb --max-seconds=0.05",
               "vm-compile: doubling.onnx: expected compiling to take at most "
               "0.05 s (--max-seconds), found it still running");
-  // Importing a model in vm-run obeys --max-seconds, as the run itself does.
+  // The time limit of vm-run includes importing and compiling the model.
   ExpectError("vm-run doubling.onnx --max-seconds=0.05",
               "vm-run: doubling.onnx: expected compiling to take at most 0.05 "
               "s (--max-seconds), found it still running");
@@ -123,7 +123,8 @@ TEST_F(CompileTest, MetadataIsKeptAndAdded) {
               2);
 }
 
-// Returns a model of reshaped = Reshape(x: f32[A, B], shape: i64[2]).
+// Returns a model that computes reshaped = Reshape(x: f32[A, B], shape:
+// i64[2]).
 onnx::ModelProto ReshapeModel() {
   onnx::ModelProto model;
   model.set_ir_version(8);

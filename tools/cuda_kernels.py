@@ -29,8 +29,8 @@ import subprocess
 import sys
 import tempfile
 
-# Limits of one multiprocessor, from NVIDIA's "CUDA C++ Programming Guide", table of compute
-# capabilities.
+# Limits of one multiprocessor, by architecture, from the table of compute capabilities in
+# NVIDIA's "CUDA C++ Programming Guide".
 PROCESSORS = {
     "sm_75": {"warps": 32, "blocks": 16, "registers": 65536, "shared": 65536, "reserved": 0, "most": 65536, "count": 40},
     "sm_80": {"warps": 64, "blocks": 32, "registers": 65536, "shared": 167936, "reserved": 1024, "most": 166912, "count": 108},
@@ -164,8 +164,8 @@ def repeated(lines):
     counts = [1] * len(lines)
     for begin, end in loops:
         if begin == 0:
-            # A loop that begins at line 0 is the loop that is being counted; its own iterations do
-            # not multiply the counts.
+            # The loop that begins at line 0 is the one whose iteration is counted, so its number
+            # of iterations is not multiplied in.
             continue
         turns = turns_of(lines, begin, end)
         for number in range(begin, end + 1):

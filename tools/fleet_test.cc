@@ -1,5 +1,5 @@
-// Tests vm-tune with workers in other processes, over a folder, as a user calls
-// them.
+// Tests vm-tune with workers in other processes, which share a folder with it,
+// by running the tools as a user does.
 #include <string>
 
 #include "gmock/gmock.h"

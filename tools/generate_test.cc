@@ -1,5 +1,5 @@
-// Tests vm-generate with ids of tokens, as a user calls it.
-// generate_text_test.cc has texts and chats.
+// Tests vm-generate with token ids by running it as a user does. Tests with
+// texts and chats are in generate_text_test.cc.
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Tests vm-generate with texts and chats, as a user calls it.
+// Tests vm-generate with texts and chats by running it as a user does.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -53,7 +53,8 @@ def onnx(m):
     m.write(integer(1, 8), text(8, message(text(1, ""), integer(2, 17))), text(7, message(*graph)))
 
 
-# TensorFlow's attribute value for the type f32: field 6 (`type`) with the value 1 (DT_FLOAT).
+# The attribute value in a TensorFlow graph that means "type f32": field 6 (`type`) has the
+# value 1 (DT_FLOAT).
 FLOAT = integer(6, 1)
 
 
@@ -112,7 +113,7 @@ def saved_model(m):
     meta = message(text(1, text(4, "serve")), text(2, graph_of(m, variables) + b"".join(restore)),
                    text(5, message(text(1, "serving_default"), text(2, signature))))
     m.write(integer(1, 1), text(2, meta))
-    # The checkpoint in the folder `variables`, next to the graph.
+    # Writes the checkpoint into the folder `variables` beside the graph.
     prefix = os.path.join(os.path.dirname(m.path), "variables/variables")
     os.makedirs(os.path.dirname(prefix), exist_ok=True)
     entries = [(b"", integer(1, 1))]

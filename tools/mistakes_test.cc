@@ -84,8 +84,8 @@ TEST_F(MistakesTest, MissingInputs) {
       << "once for each model: " << bench.output;
 }
 
-// Each of these command lines is wrong whatever the model is. So the model's
-// file need not exist.
+// Each of these command lines is wrong for any model. So the mistake must be
+// reported even though the model's file does not exist.
 TEST_F(MistakesTest, WrongCommandLinesAreStatusTwoBeforeTheWork) {
   for (const char* command :
        {"vm-run none.vmfb --threads=100000",

@@ -1,5 +1,5 @@
-// Runs the tools as parts of a pipe: files named "-", texts as models, JSON for
-// programs, and lines of progress.
+// Tests the tools as parts of a pipe: files named "-", texts as models, JSON
+// output for programs, and lines of progress.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests kernels for devices in a module: they are made without the device and
-// run on one.
+// Tests kernels for devices that are stored in a module: they are made without
+// the device, and run on one.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -107,7 +107,7 @@ TEST_F(PrejitTest, ModulesWithoutNativeKernelsRunAsEver) {
 }
 
 TEST_F(PrejitTest, DamagedSectionsAreLeftOut) {
-  // This module has one native section, which is at the end of the file.
+  // This module has one native section, which is the last part of the file.
   ASSERT_EQ(Run("vm-prejit model.vmfb --target=host --packed-weights=none -o "
                 "host.vmfb")
                 .exit_status,
@@ -285,7 +285,8 @@ TEST_F(PrejitTest, SharedObjectsAreLoadedByHand) {
   EXPECT_THAT(run.output, HasSubstr("native kernels for "));
   EXPECT_THAT(run.output, HasSubstr("linked, for "));
   EXPECT_THAT(run.output, HasSubstr("is as expected"));
-  // A native library with kernels of another model is refused.
+  // vm-run must refuse a native library whose kernels are those of another
+  // model.
   ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o one.vmfb")
                 .exit_status,
             0);
@@ -424,7 +425,7 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   EXPECT_THAT(changed.output,
               HasSubstr("overlay: expected the signed bytes, found changed"));
   EXPECT_THAT(changed.output, HasSubstr("is as expected"));
-  // An overlay of another module is refused, and so is a file that is no
+  // vm-run must refuse an overlay of another module, and a file that is no
   // overlay.
   ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o "
                 "beside/app.vmfb")

@@ -26,7 +26,8 @@ from onnx import TensorProto, helper, numpy_helper
 INVERTED = "save; conv {wide} 1 1 1 relu6; conv {wide} 3 1 0 relu6; conv {narrow} 1 1 1 none; add none"
 HEAD = "pool; gemm 100"
 MODELS = {
-    # MobileNetV2's blocks at three sizes, with the strided blocks between them.
+    # The layers of MobileNetV2's blocks at three sizes, and of the strided
+    # blocks between them.
     "mobile": (
         112,
         3,

@@ -1,4 +1,4 @@
-// Runs vm-report as a user calls it, and checks the page's data.
+// Tests vm-report by running it as a user does, and checks the page's data.
 #include "gtest/gtest.h"
 #include "tools/lib/report/page/report_page.h"
 #include "tools/testing/cli_fixture.h"

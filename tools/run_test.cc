@@ -1,5 +1,5 @@
-// Runs vm-run as a user calls it, and checks what it says about kernels:
-// tiers, passes, the kernel cache, profiles and explanations.
+// Tests vm-run by running it as a user does, and checks what it prints about
+// kernels: tiers, passes, the kernel cache, profiles and explanations.
 #include "gtest/gtest.h"
 #include "tools/lib/report/testing/chrome_trace_rules.h"
 #include "tools/testing/cli_fixture.h"

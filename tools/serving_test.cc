@@ -1,4 +1,5 @@
-// Tests that a session uses schedules that are found while it serves.
+// Tests that vm-bench --while-serving replaces kernels of a running session by
+// tuned ones.
 #include <nlohmann/json.hpp>
 #include <string>
 

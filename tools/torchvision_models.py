@@ -43,8 +43,8 @@ except ImportError as error:
 models = torchvision.models
 KINDS = ("classification", "segmentation", "video", "detection", "optical_flow", "quantization")
 WAYS = ("scripted", "traced", "exported")
-# The smallest width and height of images that these architectures accept; all others get images of
-# 64 x 64.
+# For these architectures: the smallest width and height of images that they accept. All others get
+# images of 64 x 64.
 SIZES = {"inception_v3": 96, "alexnet": 64, "vit_h_14": 56, "squeezenet1_0": 64, "densenet": 64, "maxvit_t": 224}
 # Architectures that accept images of one size only, because their position embeddings are made for
 # that size.

@@ -28,7 +28,8 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TUNE = os.path.join(os.environ.get("EMBER_BIN", os.path.join(ROOT, "bazel-bin/tools")), "vm-tune")
-# Seconds in which a trial must be recorded after a worker was killed.
+# Number of seconds within which the tuner must record a further trial after one
+# of its workers was killed.
 PATIENCE = 90
 
 

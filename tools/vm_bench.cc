@@ -1,4 +1,5 @@
-// vm-bench: measures how fast models run, by tier and thread count.
+// vm-bench: measures how long runs of models take, by tier and number of
+// threads.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>

@@ -118,8 +118,8 @@ void PrintDifferences(const std::vector<DispatchDifference>& differences,
   }
 }
 
-// Prints for each result of the model how it compares. Returns true if a result
-// differs.
+// Prints how each result of the model compares between the two sides. Returns
+// true if a result differs.
 bool CompareResults(const Options& options, const vm::Module& module,
                     const std::vector<vm::Tensor>& b,
                     const std::vector<vm::Tensor>& a) {

@@ -111,7 +111,8 @@ std::string SignatureJson(const vm::Program& program,
   return "[" + text + "]";
 }
 
-// Returns the signature as JSON: a list of the module's programs.
+// Returns the signature as a JSON list of the module's programs, with the
+// inputs and results of each.
 std::string SignatureJson(const vm::ModuleDefinition& module) {
   std::string text;
   for (const vm::Program& program : module.programs) {

@@ -244,8 +244,8 @@ Status CheckExpected(const Options& options, const vm::Module& module,
   return OkStatus();
 }
 
-// Returns the paths of --output. Error: a path's folder does not exist or
-// cannot be written.
+// Returns the paths of the flags --output. Error: the folder of a path does not
+// exist or cannot be written.
 StatusOr<std::vector<NamedPath>> OutputPaths(const Options& options) {
   std::vector<NamedPath> paths;
   for (const std::string& spec : options.outputs) {

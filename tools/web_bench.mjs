@@ -99,7 +99,7 @@ function serve() {
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const mega = (bytes) => (bytes / 1e6).toFixed(2);
 
-// Returns the memory of each page's process: process id -> bytes.
+// Returns the memory of each page's process, by process id, in bytes.
 async function residentBytes(cdp) {
   const { processInfo } = await cdp.send('SystemInfo.getProcessInfo');
   const found = new Map();
@@ -110,7 +110,7 @@ async function residentBytes(cdp) {
   return found;
 }
 
-// Closes a page and returns the memory that its process had.
+// Closes a page. Returns the memory that its process had just before.
 async function closePage({ context, server }, cdp) {
   const before = await residentBytes(cdp);
   await context.close();

@@ -20,7 +20,8 @@ const PROTO_TYPES = {
   1: 'f32', 2: 'u8', 3: 'i8', 4: 'u16', 5: 'i16', 6: 'i32', 7: 'i64', 9: 'bool', 10: 'f16', 11: 'f64', 12: 'u32', 13: 'u64',
 };
 
-// Reads the fields of a protobuf message: [number, value], where a value is a BigInt or bytes.
+// Parses the fields of a protobuf message. Yields pairs [number, value], where
+// a value is a BigInt or bytes.
 function* fieldsOf(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
@@ -44,7 +45,8 @@ function* fieldsOf(bytes) {
   }
 }
 
-// Returns the tensor of a TensorProto with raw data, as the corpus has them; null for other messages.
+// Returns the tensor in a TensorProto. The corpus has only raw data; another
+// message gives null.
 export function readTensorProto(bytes, ember) {
   const dims = [];
   let type, raw, name = '';
@@ -133,7 +135,8 @@ function compileFor({ inputs, outputs }, model, module, options) {
   }
 }
 
-// Runs one model and returns its row: a status and a note.
+// Compiles and runs one model. Returns its row of the table: a status and a
+// note.
 async function check(item, options, ember, folder) {
   // A TensorFlow SavedModel is a folder, not a file.
   const model = join(options.corpus, item.path, MODEL_FILES.find((name) => existsSync(join(options.corpus, item.path, name))) ?? '');

@@ -11,7 +11,7 @@
 // are kept, because many states of the grammar come back again and again. Every
 // allowed token can be continued to a complete text if the vocabulary has a
 // token for each byte of ASCII. Errors: a token that is not allowed. The trie
-// must outlive this. Thread-compatible; the trie can be shared.
+// must outlive the constraint. Thread-compatible; the trie can be shared.
 #ifndef EMBER_LLM_GRAMMAR_JSON_CONSTRAINT_H_
 #define EMBER_LLM_GRAMMAR_JSON_CONSTRAINT_H_
 

@@ -90,7 +90,8 @@ Result RaiseException(Evaluator& evaluator, const Arguments& arguments) {
                                       OnOneLine(Shortened(message, 400))}));
 }
 
-// Returns the function that writes the time in a format of strftime.
+// Returns the template function strftime_now, which writes `now` in a format of
+// strftime.
 Value TimeFunction(const std::tm& now) {
   return Value::OfFunction(
       [now](Evaluator& evaluator, const Arguments& arguments) -> Result {

@@ -1,4 +1,5 @@
-// Templates that would take all time or memory get an error of one line.
+// Tests that templates which would take too much time or memory end with an
+// error of one line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

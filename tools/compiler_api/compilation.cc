@@ -26,7 +26,8 @@ Status CheckHasModule(const EmberCompilation& compilation) {
       ": expected a module, found a compilation that failed");
 }
 
-// Makes the bytes of the module. The caller holds the mutex.
+// Makes the bytes of the module on the first call. The caller must hold the
+// compilation's mutex.
 Status MakeBytes(EmberCompilation& compilation) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes,
                          vm::SerializeModule(*compilation.module));

@@ -57,11 +57,13 @@ namespace ember::compiler_api {
 // returns its code. If there is no memory for the message, a fixed text is
 // used.
 EmberStatus Report(const Status& status) noexcept;
-// Stores a fixed text in the same way. `text` must live forever.
+// Stores a fixed text as the calling thread's error_message(), without
+// allocating memory. The text must live until the process ends.
 EmberStatus ReportText(EmberStatus status, const char* text) noexcept;
 
-// Runs `work`, which returns a Status, and reports the result. Exceptions of
-// libraries (protobuf, JSON, filesystem) and of operator new become errors.
+// Runs `work`, which returns a Status, and reports that as the call's error.
+// Exceptions of libraries (protobuf, JSON, filesystem) and of operator new
+// become errors, too.
 template <typename Work>
 EmberStatus Guarded(const Work& work) noexcept {
   try {

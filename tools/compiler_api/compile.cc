@@ -24,8 +24,8 @@ constexpr size_t kAlignment = 64;
 
 std::string TextOf(const char* text) { return text == nullptr ? "" : text; }
 
-// Returns the caller's options. Fields that do not exist in the caller's
-// version are 0.
+// Returns a copy of the caller's options. Fields that the caller's version of
+// the struct does not have are 0.
 StatusOr<EmberCompileOptions> CopyOptions(const EmberCompileOptions& given) {
   using LastOfVersion1 = decltype(EmberCompileOptions::cancel);
   constexpr size_t kLeast =
@@ -205,15 +205,15 @@ Status CompileInto(const EmberCompileOptions& options,
   return OkStatus();
 }
 
-// Returns the message without "FILE: " before it, because a diagnostic has the
-// file apart.
+// Returns the message without "FILE: " at its beginning, because a diagnostic
+// names the file in a field of its own.
 std::string WithoutFile(std::string_view message, const std::string& file) {
   if (message.starts_with(file + ": ")) message.remove_prefix(file.size() + 2);
   return OnOneLine(message);
 }
 
-// Returns the node that a message names: all frontends write "node 'NAME
-// (TYPE)'". Returns "" if the message names none.
+// Returns the model's node that an error message names, as all frontends write
+// it: "node 'NAME (TYPE)'". Returns "" if it names none.
 std::string NodeOf(std::string_view message) {
   constexpr std::string_view kNode = "node '";
   const size_t found = message.find(kNode);
@@ -221,8 +221,8 @@ std::string NodeOf(std::string_view message) {
   const std::string_view rest = message.substr(found + kNode.size());
   for (size_t end = rest.find('\''); end != std::string_view::npos;
        end = rest.find('\'', end + 1)) {
-    // A name may contain the quotation mark. The name ends at the first one
-    // that punctuation or the end of the message follows.
+    // A node's name may contain quotation marks. The name ends at the first
+    // mark that is followed by punctuation or by the end of the message.
     if (end + 1 == rest.size() ||
         std::string_view(":),; ").find(rest[end + 1]) != std::string_view::npos)
       return std::string(rest.substr(0, end));
@@ -263,7 +263,8 @@ EmberStatus Compile(const EmberCompileOptions* options,
       AddError(Status(static_cast<StatusCode>(code), ErrorMessage()), guard,
                *made);
     } catch (const std::bad_alloc&) {
-      // There is no memory for the diagnostic. error_message() has its text.
+      // There is no memory for a diagnostic. The caller still gets the error's
+      // text from error_message().
       made->diagnostics.clear();
     }
   }

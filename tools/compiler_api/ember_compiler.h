@@ -147,8 +147,8 @@ typedef struct EmberDiagnostic {
    * there was none. */
   const char* stage;
   const char* step;
-  /* The model's node that the message names, for example "conv1 (Conv)"; "" if
-   * it names none. */
+  /* The node of the model that the message is about, for example "conv1
+   * (Conv)"; "" if there is none. */
   const char* node;
 } EmberDiagnostic;
 

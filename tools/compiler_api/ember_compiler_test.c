@@ -19,7 +19,8 @@ static int failures = 0;
 
 static const EmberCompilerApi* compiler;
 
-/* y = x + x, with an open dim, in StableHLO's text form. */
+/* A model in StableHLO's text form that computes y = x + x, where x has an open
+ * dim. */
 static const char kModel[] =
     "module @double {\n"
     "  func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {\n"

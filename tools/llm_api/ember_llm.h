@@ -83,8 +83,8 @@ typedef struct EmberLlmOptions {
    * cannot write to. If a module cannot be kept, the model runs from memory.
    * NULL: nothing is kept. */
   const char* model_cache;
-  /* Largest number of bytes in the folder, beyond which the modules that have
-   * not been used for longest are removed; 0: 32 GB. */
+  /* Largest total size of the folder's files in bytes; 0: 32 GB. When it is
+   * exceeded, the modules that have not been used for longest are removed. */
   int64_t model_cache_bytes;
 } EmberLlmOptions;
 

@@ -1,4 +1,5 @@
-// Tests sequences: what they hold after each function, and threads.
+// Tests the sequences of the C API: the tokens that they hold after each
+// function, and their use by several threads.
 #include <atomic>
 #include <filesystem>
 #include <memory>

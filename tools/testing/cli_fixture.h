@@ -1,4 +1,4 @@
-// Runs the tools as a user calls them.
+// A fixture for tests that run the tools by shell commands, as a user does.
 //
 //   TEST_F(CliTest, Help) {
 //     EXPECT_EQ(Run("vm-run --help").exit_status, 0);

@@ -5,7 +5,8 @@
 # where the tests ran, the file of build events, and the exit status.
 TEST_RUNS=()
 
-# The minute of the script at which tests are stopped; empty: never.
+# Number of minutes after the script's start at which tests are stopped; empty:
+# they are not.
 TEST_MINUTES=""
 
 # Calls `bazel test` with all arguments but the first, which says where the tests run ("" is this machine). The exit
@@ -13,8 +14,8 @@ TEST_MINUTES=""
 bazel_tests() {
   local where="$1" events flags=(--keep_going) limit=() status=0
   shift
-  # --foreground keeps the command in the terminal's foreground, because bazel stops if it is in the
-  # background.
+  # timeout runs bazel in a background process group unless --foreground is given, and bazel would
+  # stop there.
   [[ -z "$TEST_MINUTES" ]] ||
     limit=(timeout --foreground --signal=INT --kill-after=60 $((60 * TEST_MINUTES > SECONDS ? 60 * TEST_MINUTES - SECONDS : 1)))
   # In CI no progress lines are printed: a log file does not need a line every second.

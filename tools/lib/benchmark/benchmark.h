@@ -96,8 +96,8 @@ struct Measurement {
   double submissions = 0, commands = 0, host_ms = 0;
   std::string on_host;
 
-  // Time that a cancelled run takes to end. It is measured only if `cancels` is
-  // above 0.
+  // Latency of cancelled runs. It is measured only if BenchmarkOptions::cancels
+  // is above 0.
   CancelLatency cancel;
 
   // Milliseconds of each call that the process made, from the first one on; at

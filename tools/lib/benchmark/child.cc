@@ -41,8 +41,8 @@ constexpr unsigned char kCommandLine = 0x80;
     written += static_cast<size_t>(count);
   }
   std::fflush(nullptr);
-  // _exit skips the destructors of the parent's globals, which the child must
-  // not run.
+  // The child ends by _exit, so that it does not run the destructors of the
+  // parent's globals.
   _exit(0);
 }
 
@@ -65,8 +65,8 @@ StatusOr<std::string> RunInChild(
   int ends[2];
   if (pipe(ends) != 0)
     return InternalError(std::string("pipe: ") + std::strerror(errno));
-  // Without the flush, the child would print the contents of the buffers a
-  // second time.
+  // Output that is still buffered is written before the fork. Otherwise both
+  // processes would write it.
   std::fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t child = fork();

@@ -17,8 +17,8 @@
 
 namespace ember::tools {
 
-// Runs the function in a child process. timeout_seconds = 0: there is no
-// timeout.
+// Runs the function in a child process and returns its answer.
+// `timeout_seconds` 0: there is no time limit.
 StatusOr<std::string> RunInChild(
     const std::function<StatusOr<std::string>()>& work,
     unsigned timeout_seconds);

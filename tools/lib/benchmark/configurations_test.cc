@@ -26,7 +26,8 @@ std::vector<Configuration> ConfigurationsOf(
   return configurations;
 }
 
-// Records the calls instead of measuring. The median of call n is n.
+// Replaces the functions that measure by ones that record their calls. The
+// median that they return is the number of the call.
 class Recorder {
  public:
   RoundsOptions Options(int64_t rounds, bool has_peer = false) {

@@ -28,7 +28,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Returns the folder in which ./dev and users install ONNX Runtime.
+// Returns the folder in which ./dev installs the package of ONNX Runtime.
 std::string OwnFolder() {
   const std::string cache = Environment("XDG_CACHE_HOME");
   return (cache.empty() ? Environment("HOME") + "/.cache" : cache) +
@@ -56,7 +56,8 @@ Status NotInstalled() {
   return FailedPreconditionError(message);
 }
 
-// Runs the script with these options. Returns what it printed.
+// Runs peer_ort.mjs in node with these options. Returns the JSON that it
+// printed.
 StatusOr<nlohmann::json> RunScript(const nlohmann::json& options) {
   const StatusOr<std::string> text = RunProgram(
       {"node", "--input-type=module", "-e", kPeerScript, "--", options.dump()});

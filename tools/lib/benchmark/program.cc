@@ -14,7 +14,8 @@
 namespace ember::tools {
 namespace {
 
-// The exit status of a child that could not start the program, as in a shell.
+// The exit status of a child that could not start the program; shells use the
+// same.
 constexpr int kNotStarted = 127;
 
 [[noreturn]] void Start(const std::vector<std::string>& command, pid_t parent,

@@ -18,8 +18,7 @@
 
 namespace ember::tools {
 
-// Says which columns the table of measurements has, in addition to those that
-// it always has.
+// Says which optional columns the table of measurements has.
 struct MeasuredColumns {
   std::string device = "cpu";  // devices other than "cpu" have additional
                                // columns

@@ -38,7 +38,8 @@ class Rounds {
   std::vector<Measurement> measurements_;
 };
 
-// A configuration in the table that vm-bench -o json printed.
+// A row of the table that vm-bench -o json printed in an earlier run: the
+// measurements of one configuration.
 struct EarlierRow {
   std::string model, device, tier, build;
   int64_t threads = 0;

@@ -44,8 +44,8 @@ class LockstepKernel final : public vm::HostKernel {
     ++report.calls;
     if (a_.kernel == nullptr && b_.kernel == nullptr)
       return a_.Run(dispatch, call);
-    // The operands are copied before side a runs, because side a may overwrite
-    // them (when it computes in place).
+    // The operands are copied for side b before side a runs, because a dispatch
+    // that computes in place overwrites them.
     EMBER_ASSIGN_OR_RETURN(
         CallOperands copy,
         CallOperands::Copy(dispatch, call, request_.constant_inputs));

@@ -34,7 +34,7 @@ struct DispatchDifference {
   // Number of the call in the run, counted from 1.
   int64_t call = 0;
   std::string dispatch;
-  // The nodes of the model that the dispatch computes, as text.
+  // Names of the model's nodes that the dispatch computes, as text.
   std::string origin;
   std::string parameters;  // text of the parameters, such as "N=1"
   // Text about the first difference, such as "%y[0, 3]: got 1.5, want …". "got"
@@ -69,7 +69,8 @@ class Lockstep {
   static StatusOr<std::unique_ptr<Lockstep>> Create(
       std::shared_ptr<const vm::Module> module, LockstepOptions options);
 
-  // Runs both sides in lockstep and returns side a's results.
+  // Runs the module in lockstep on both sides. Returns the results, which are
+  // those of side a.
   StatusOr<std::vector<vm::Tensor>> Run(std::span<const vm::Tensor> inputs);
   // Runs the whole module on side b alone and returns its results. Side b uses
   // the kernels that Run has made; if side b is a device, it uses kernels made
@@ -86,8 +87,8 @@ class Lockstep {
     std::shared_ptr<const vm::Module> module;
     bool only_b = false;
     LockstepReport report;
-    // Keys (dispatch and parameters, as text) for which a difference has been
-    // recorded.
+    // Texts of the dispatches and parameters for which a difference has been
+    // recorded already.
     std::set<std::string> seen;
   };
 

@@ -1,5 +1,5 @@
-// Tests Lockstep, the core of vm-diff, with kernels that are wrong in places
-// that a test chooses.
+// Tests Lockstep, on which vm-diff is based, with kernels that the test makes
+// wrong.
 #include "tools/lib/calls/lockstep.h"
 
 #include "gmock/gmock.h"
@@ -17,8 +17,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Makes correct kernels, except a wrong one for the dispatch `wrong` and none
-// for the dispatch `declined`.
+// Provides kernels that are correct, except for a wrong one for the dispatch
+// `wrong`, and none for the dispatch `declined`.
 class FakeJit : public jit::Jit {
  public:
   void RequestKernel(const vm::KernelRequest& request,
@@ -105,8 +105,8 @@ TEST_F(LockstepTest, ErrorsDoNotAddUp) {
   EXPECT_THAT(jit_->requests[0].parameters, IsEmpty()) << "tier 1: all shapes";
 }
 
-// The dispatch is computed in place: side a overwrites the operand before side
-// b runs.
+// This dispatch computes in place, so side a overwrites the operand. Side b
+// must get the operand's former value.
 TEST_F(LockstepTest, DispatchesInPlace) {
   jit_->wrong = "bias_relu";
   const auto lockstep = Start(0, 2);

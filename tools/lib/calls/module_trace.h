@@ -42,8 +42,8 @@ struct ModuleTrace {
   std::vector<TracedCall> calls;
   std::vector<vm::Tensor> results;
 
-  // Runs the module once. `jit` must have threads = 0; it may be null for tier
-  // 0.
+  // Runs the module once on one side and records its calls. `jit` must have
+  // threads = 0; it may be null for tier 0.
   static StatusOr<ModuleTrace> Record(
       const std::shared_ptr<const vm::Module>& module, const Side& side,
       std::shared_ptr<jit::Jit> jit, std::shared_ptr<hal::Device> device,

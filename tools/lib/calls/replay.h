@@ -38,7 +38,8 @@ struct Replay {
   std::string Text() const;
 };
 
-// Replays a repro. `folder` is the folder from which the repro was read.
+// Runs the recorded call again by tier 0 and by a kernel. `folder` is the
+// folder from which the repro was read.
 StatusOr<Replay> ReplayRepro(const Repro& repro, const std::string& folder,
                              hal::Device& device);
 

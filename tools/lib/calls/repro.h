@@ -52,11 +52,12 @@ struct Repro {
   std::string schedule, nest;
 };
 
-// Makes the folder PARENT/NAME, or PARENT/NAME.2 and so on if that exists.
+// Makes the folder PARENT/NAME. If it exists, makes PARENT/NAME.2 instead, and
+// so on. Returns its path.
 StatusOr<std::string> NewReproFolder(const std::string& parent,
                                      std::string_view name);
-// Writes the folder. The README in the folder has a command that replays the
-// call from this path.
+// Writes the files of the repro to the folder. Its README has a command that
+// replays the call from this path.
 Status WriteRepro(const Repro& repro, const std::string& folder);
 StatusOr<Repro> ReadRepro(const std::string& folder);
 

@@ -29,8 +29,8 @@ constexpr Alias kAliases[] = {
     {"opencl", "opencl1.2"},
 };
 
-// Returns all names of targets that jit::CompileTargetNames lists, with their
-// features: "aarch64 (+dotprod, +i8mm, +sve)".
+// Returns the names of all targets, each with its optional features: "aarch64
+// (+dotprod, +i8mm, +sve)".
 std::vector<std::string> KnownNames() {
   std::vector<std::string> names = {"host"};
   for (const std::string& line : jit::CompileTargetNames()) {

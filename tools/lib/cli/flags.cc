@@ -156,7 +156,8 @@ void Flags::Add(std::string name, std::vector<std::string>* values,
   Flag& flag = AddFlag(std::move(name), std::move(placeholder), std::move(doc));
   flag.default_text = Join(*values, ",");
   flag.set = [values, first = true](const std::string& text) mutable {
-    // The first use of the flag replaces the default values.
+    // Values that the user gives replace the default values, so the first use
+    // of the flag clears the list.
     if (first) values->clear();
     first = false;
     values->push_back(text);

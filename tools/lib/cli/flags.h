@@ -32,7 +32,8 @@ namespace ember::tools {
 
 class Flags {
  public:
-  // Makes a tool without flags. `usage` is the text after the tool's name.
+  // Makes the flags of a tool. `usage` is the text that the help shows after
+  // the tool's name.
   Flags(std::string tool, std::string usage, std::string summary);
 
   // Declares the arguments that are not flags: there must be at least `minimum`

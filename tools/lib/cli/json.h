@@ -1,4 +1,4 @@
-// Writes the little JSON that the tools need.
+// Writes JSON strings, and JSON that may be embedded in HTML.
 //
 //   JsonString("a\"b") == "\"a\\\"b\""
 #ifndef EMBER_TOOLS_LIB_CLI_JSON_H_

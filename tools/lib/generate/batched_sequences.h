@@ -62,7 +62,7 @@ class BatchedSequences {
     std::span<const float> logits;
   };
 
-  // Runs a step if all members wait for one. mutex_ must be held.
+  // Runs a step if all members wait for one. The caller must hold mutex_.
   void RunIfAllWait();
 
   SequenceBatch& batch_;

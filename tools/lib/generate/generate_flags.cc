@@ -16,7 +16,8 @@
 namespace ember::tools {
 namespace {
 
-// Number of tokens that are generated if -n is not given. Chats have no limit.
+// Default of -n, the number of tokens to generate. Replies in chats have no
+// limit.
 constexpr int64_t kDefaultCount = 128;
 
 Status CheckAtLeast(const char* flag, int64_t value, int64_t least) {

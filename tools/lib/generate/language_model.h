@@ -74,8 +74,8 @@ class LanguageModel : public llm::LogitSource {
 
   // Returns a LanguageModel with the same tokens and a copy of the state.
   StatusOr<LanguageModel> Fork() const;
-  // Cancels the Append that is in progress, if there is one; it returns
-  // kCancelled. May be called on any thread.
+  // Cancels the call of Append that is in progress on another thread, if there
+  // is one; that call returns kCancelled.
   void Cancel() { session_->Cancel(this); }
 
   // Returns an error if appending `count` tokens would exceed the context.

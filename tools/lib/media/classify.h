@@ -34,11 +34,12 @@ struct ScoreScale {
 std::optional<ScoreScale> ScaleOfResult(
     std::span<const vm::MetadataEntry> metadata, size_t number);
 
-// Returns the number of classes; nothing if the result is not of a classifier.
+// Returns the number of classes; nothing if the tensor does not look like the
+// result of a classifier.
 std::optional<int64_t> ClassCount(const vm::Tensor& result);
 
-// Returns the classes with the largest scores, one in each line, or nothing if
-// the result is not of a classifier.
+// Returns a text with the `top` classes of the largest scores, one in each
+// line; nothing if the tensor does not look like the result of a classifier.
 std::optional<std::string> TopText(std::string_view name,
                                    const vm::Tensor& result,
                                    const Labels& labels, int64_t top,

@@ -123,7 +123,8 @@ std::optional<std::vector<std::string>> FromJson(std::string_view text) {
   return ListOf(names);
 }
 
-// Parses a dictionary as Python prints it: {0: 'person', 1: "driver's seat"}.
+// Parses the text of a Python dictionary from numbers to names: {0: 'person',
+// 1: "driver's seat"}.
 std::optional<std::vector<std::string>> FromPython(std::string_view text) {
   std::map<int64_t, std::string> names;
   size_t at = text.find('{');

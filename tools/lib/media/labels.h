@@ -40,7 +40,7 @@ struct Labels {
 // Reads labels from a file. The path is as the user typed it
 // (tools/lib/cli/paths.h).
 StatusOr<Labels> ReadLabels(const std::string& path);
-// Parses the text of a file; `name` is for errors.
+// Parses labels from the text of a file; `name` is the file's, for errors.
 StatusOr<Labels> ParseLabels(std::string_view text, std::string_view name);
 
 // Returns the labels of a model's result, from the first of these keys that

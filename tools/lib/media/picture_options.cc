@@ -97,7 +97,8 @@ Status ApplyPreset(std::string_view word, PictureOptions& options) {
       std::string(word) + "'" + DidYouMean(word, names));
 }
 
-// Reads a mean of each channel from a file. The axis of 1 or 3 is the channels.
+// Reads an array of means from a file, and averages it over all axes but that
+// of the channels, which has 1 or 3 elements.
 StatusOr<std::vector<double>> ReadMean(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const vm::Tensor tensor, ReadTensorFile(path));
   const std::vector<int64_t>& dims = tensor.dims;

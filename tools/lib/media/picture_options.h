@@ -75,11 +75,13 @@ struct PictureOptions {
   std::string source;  // origin of the options, for messages: "--image" or a
                        // metadata key
 
-  // Returns a text such as "x/255", "(x/255 - 0.485,0.456,0.406) / 0.2".
+  // Describes how a pixel x becomes a number, such as "x/255" or "(x/255 -
+  // 0.485,0.456,0.406) / 0.2".
   std::string FormulaText() const;
 };
 
-// Changes the options as the text says. Errors name the item.
+// Parses the items of `text` (as above) and changes the options. Errors name
+// the item.
 Status ParsePictureOptions(std::string_view text, PictureOptions& options);
 
 // Returns the options that metadata gives for an input: tflite.input.N.mean,

@@ -193,8 +193,9 @@ class GoldenCheck {
     if (session_ == nullptr || pinned_) {
       Status status = pinned_ ? OpenPinned(folder, has_values_) : Open({});
       if (!status.ok() && !pinned_) {
-        // If compiling with pinned shapes fails, too, the error of compiling
-        // with open shapes is reported: it says why shapes cannot stay open.
+        // If compiling with fixed shapes fails, too, the error of compiling
+        // with open shapes is returned, because it says why shapes cannot stay
+        // open.
         const Status open_error = status;
         status = OpenPinned(folder);
         if (status.ok()) {
@@ -222,8 +223,8 @@ class GoldenCheck {
       if (const Status again = OpenPinned(folder); again.ok()) {
         pinned_ = true;
         result_.note = "shapes pinned";
-        // The data set is read again, because the pinned shapes decide into how
-        // many tensors a sequence is split.
+        // The data set is read again, because the fixed shapes can change the
+        // number of tensors into which a sequence is split.
         EMBER_ASSIGN_OR_RETURN(set,
                                ReadDataSet(folder, session_->module(), known_));
         CarryState(set.inputs);
@@ -313,8 +314,8 @@ class GoldenCheck {
 std::string GoldenResult::Serialize() const {
   std::ostringstream text;
   text.precision(9);
-  // Infinite differences are written as 1e300, because a C++ stream cannot read
-  // an infinity back.
+  // An infinite difference is written as 1e300, because operator>> of C++
+  // streams cannot read an infinity.
   text << passed << ' ' << std::min(max_absolute, 1e300) << ' '
        << std::min(max_relative, 1e300) << ' ' << milliseconds << ' ' << calls
        << ' ' << device_calls << ' ' << kernel_calls << ' ' << note;

@@ -82,8 +82,8 @@ std::string OtherModelIn(const std::string& folder) {
   return "";
 }
 
-// Returns the error for a folder that is not a model. It names the models in
-// the folder.
+// Returns the error for a folder that is not a model. The message lists the
+// model files inside the folder.
 Status NotAModelsFolder(const std::string& path, const std::string& folder) {
   constexpr size_t kMaxNames = 3;
   std::set<std::string> models;

@@ -36,7 +36,8 @@
 namespace ember::tools {
 
 struct ModuleCacheOptions {
-  // The folder, which is made if it does not exist. Empty: nothing is kept.
+  // The folder of the cache, which is made if it does not exist. Empty: the
+  // cache keeps nothing.
   std::string folder;
   // Largest total size of the folder's files in bytes. A module larger than
   // this is not kept.

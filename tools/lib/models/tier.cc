@@ -166,8 +166,8 @@ class KernelProgress final : public jit::KernelObserver {
   std::atomic<int64_t> done_ = 0;
 };
 
-// Loads the JIT and puts it and its oracle into the tier. `sites` is the number
-// of dispatch sites of the module.
+// Loads the JIT, and puts it and its oracle into `tier`. `sites` is the
+// module's number of dispatch sites, for the progress.
 StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
     const TierOptions& options, bool is_host, size_t sites,
     vm::CompileSettings& settings, Tier& tier) {

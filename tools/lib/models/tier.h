@@ -129,8 +129,8 @@ Status CheckTierOptions(const TierOptions& options);
 StatusOr<Tier> OpenTier(const TierOptions& options,
                         const std::shared_ptr<hal::Device>& device,
                         const std::shared_ptr<const vm::Module>& module);
-// Returns an error if a schedule of the schedule folder was not used. Call it
-// after a run.
+// Returns an error if a schedule of the schedule folder was not used by any
+// kernel. It must be called after a run.
 Status CheckSchedulesUsed(const Tier& tier);
 // Keeps the one tier of a process until the process ends. EndProcess, the last
 // call of main, does not wait for kernels that are being compiled. (A thread

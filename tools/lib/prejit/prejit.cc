@@ -111,8 +111,8 @@ class Prejitter {
     code.owner = nullptr;
   }
 
-  // Makes a kernel for all shapes and, if there is a profile, one for each
-  // shape in the profile.
+  // Makes the kernels of one dispatch: one for all shapes and, if there is a
+  // profile, one for each of its shapes.
   void MakeKernels(const vm::DispatchSite& site, vm::KernelRequest request) {
     request.target = target_.target;
     request.tier = kTier;

@@ -212,8 +212,8 @@ std::string PrintDot(const ModuleGraph& graph) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     std::string label;
     for (const std::string& line : Label(graph.nodes[i])) {
-      // The text contains dot's own escape "\n" for a line break, which must
-      // not be escaped again.
+      // The text already contains dot's escape "\n" for line breaks, so its
+      // backslash must not be escaped again.
       const std::string quoted = DotString(line);
       label +=
           (label.empty() ? "" : "\\n") + quoted.substr(1, quoted.size() - 2);

@@ -35,7 +35,8 @@ struct MadeKernel {
   int64_t requested_ns = 0, begin_ns = 0, end_ns = 0;
   uint64_t thread = 0;
   bool is_in_worker = false;  // KernelEvent::is_in_worker
-  // "compiled", "shared with an equal kernel" or "read from the cache"
+  // origin of the kernel: "compiled", "shared with an equal kernel" or "read
+  // from the cache"
   std::string origin;
   std::string declined;  // reason why there is no kernel; empty if there is one
   // Milliseconds of the steps of making the kernel: schedule and loop nest;

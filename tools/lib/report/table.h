@@ -16,7 +16,8 @@
 
 namespace ember::tools {
 
-// A text, a number, or nothing (null in JSON, "–" in Markdown).
+// A cell of the table: a text, a number, or nothing (null in JSON, "–" in
+// Markdown).
 struct Cell {
   Cell() = default;
   Cell(std::string value) : text(std::move(value)), present(true) {}

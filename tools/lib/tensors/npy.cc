@@ -191,7 +191,7 @@ StatusOr<std::string> SerializeNpy(const vm::Tensor& tensor) {
   if (tensor.dims.size() > 1) header.resize(header.size() - 2);
   if (tensor.dims.size() == 1) header.pop_back();
   header += "), }";
-  // The data must start at a multiple of 64 bytes.
+  // The header is padded so that the data starts at a multiple of 64 bytes.
   header.append(63 - (kMagic.size() + 4 + header.size()) % 64, ' ');
   header += '\n';
   std::string contents(kMagic);

@@ -73,8 +73,8 @@ struct NamedShape {
   std::vector<std::optional<int64_t>> dims;
   std::optional<DType> type = std::nullopt;
 };
-// Parses "NAME=1x3x224x224", or with an element type "NAME=1x3xi64". "?" leaves
-// a dim as it is. "NAME=" and "NAME=i64" are scalars.
+// Parses a value of --shape: "NAME=1x3x224x224", or "NAME=1x3xi64" with an
+// element type. "?" leaves a dim open. "NAME=" and "NAME=i64" are scalars.
 StatusOr<NamedShape> ParseShapeSpec(std::string_view spec);
 // Parses all --shape flags of a command line. Errors name the flag.
 StatusOr<std::vector<NamedShape>> ParseShapeFlags(

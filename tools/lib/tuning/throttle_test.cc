@@ -1,4 +1,5 @@
-// Tests that a throttled search sleeps for the rest of its time.
+// Tests that a throttled search sleeps so long that it keeps to its share of a
+// core.
 #include "tools/lib/tuning/throttle.h"
 
 #include <gtest/gtest.h>

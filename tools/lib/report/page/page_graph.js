@@ -1,4 +1,5 @@
-// The graph: layout in a worker by d3-dag, drawing, zoom, minimap, keys.
+// Shows the graph: its layout (computed in a worker by d3-dag), drawing, zoom,
+// minimap and keys.
 
 const kNodeWidth = 196, kNodeHeight = 42;
 // Largest number of rows that an edge may span for the layout to route it

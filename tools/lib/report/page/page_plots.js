@@ -1,4 +1,4 @@
-// The plots: roofline, memory and timeline.
+// Draws the plots: roofline, memory and timeline.
 
 // Makes an SVG that fills the width of its parent, with margins for axes.
 function newPlot(parent, height, margin) {

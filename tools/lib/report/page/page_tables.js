@@ -1,4 +1,5 @@
-// The tiles, the details of a dispatch, the tables and the comparison.
+// Draws the tiles with totals, the details of a dispatch, the tables and the
+// comparison of two sides.
 
 // Makes a table that can be sorted by its columns. A column is {head, title,
 // value, text, kind}: `value` returns what is sorted by, `text` what is shown
