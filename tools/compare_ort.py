@@ -70,8 +70,8 @@ def input_flags(inputs):
     return ours, theirs
 
 
-# The two engines run alternately. One engine runs for at least so many calls of the slower engine
-# (CALLS_PER_TURN) and at least so many seconds (SHORTEST_TURN) before the other engine runs.
+# The two engines run alternately. Each runs until the slower engine would have made
+# CALLS_PER_TURN calls, and at least for SHORTEST_TURN seconds, before the other one continues.
 CALLS_PER_TURN = 5
 SHORTEST_TURN = 0.1
 # Upper limit of the runs of a measurement, so large that the time limit --seconds

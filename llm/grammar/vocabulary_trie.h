@@ -1,4 +1,5 @@
-// All tokens of a vocabulary by their bytes, for masks of grammars.
+// A trie of all tokens of a vocabulary by their bytes, with which a grammar
+// computes the mask of allowed tokens.
 //
 //   const VocabularyTrie trie(vocabulary);
 //   trie.ForEachToken(node, [](int32_t id) { ... });

@@ -1,4 +1,4 @@
-// The filters of templates, by name.
+// Finds the filters of templates by their names.
 //
 //   const TemplateFilter filter = FindFilter("upper");   // null if unknown
 //   filter(evaluator, Value("a"), {});                   // "A"

@@ -3,12 +3,12 @@
 //   EMBER_ASSIGN_OR_RETURN(std::vector<Token> tokens,
 //                          LexTemplate("{% if a %}b{% endif %}"));
 //
-// White space around tags is removed as chat templates expect it
-// (trim_blocks and lstrip_blocks): the line feed behind a block or comment, and
-// spaces before one that begins its line; "-" removes all white space on its
-// side and "+" keeps it. One line feed at the end of the template is dropped.
-// Errors begin with "line N: ". Thread-safe. Source: the documentation of
-// Jinja, "Whitespace Control".
+// White space around tags is removed as chat templates expect it (trim_blocks
+// and lstrip_blocks): the line feed after a block or comment is removed, and so
+// are spaces before one that begins its line. A "-" in a tag removes all white
+// space on its side, a "+" keeps it. One line feed at the end of the template
+// is dropped. Errors begin with "line N: ". Thread-safe. Source: the
+// documentation of Jinja, "Whitespace Control".
 #ifndef EMBER_LLM_TEMPLATE_LEXER_H_
 #define EMBER_LLM_TEMPLATE_LEXER_H_
 

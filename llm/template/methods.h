@@ -1,4 +1,4 @@
-// The methods of texts, dicts and lists, by name.
+// Finds the methods of texts, dicts and lists by their names.
 //
 //   std::optional<Value> strip = FindMethod(Value(" a "), "strip");
 //   evaluator.Call(*strip, {});   // "a"

@@ -1,4 +1,4 @@
-// The values of templates: those of Python that chat templates use.
+// The values in templates, which behave like Python's values.
 //
 //   Value list = Value::List({Value("a"), Value(int64_t{2})});
 //   list.Repr();            // ['a', 2]

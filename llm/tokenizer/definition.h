@@ -1,5 +1,6 @@
-// Describes a tokenizer completely: what the readers of GGUF and of
-// tokenizer.json make of a file, and what Tokenizer::Create takes.
+// Describes a tokenizer completely. The readers of GGUF and of tokenizer.json
+// make such a definition of a file, and Tokenizer::Create makes the tokenizer
+// of it.
 //
 // A text becomes ids in these steps:
 //
@@ -14,9 +15,9 @@
 // byte token ("<0x0A>") is one byte. A WordPiece token that begins a
 // word begins with "▁", and one that continues it has no mark ("##").
 //
-// Plain data; nothing here is checked: Tokenizer::Create does that.
-// Source: the formats of llama.cpp's GGUF metadata and of the tokenizers
-// library of Hugging Face.
+// The structs are plain data. Tokenizer::Create checks them. Source: the
+// formats of llama.cpp's GGUF metadata and of the tokenizers library of Hugging
+// Face.
 #ifndef EMBER_LLM_TOKENIZER_DEFINITION_H_
 #define EMBER_LLM_TOKENIZER_DEFINITION_H_
 

@@ -1,6 +1,7 @@
-// Fuzzes texts: encoding any bytes must give ids, and decoding them valid
-// UTF-8; byte-level tokenizers give the text back. The first byte of an input
-// chooses the tokenizer, the others are the text.
+// Fuzzes tokenizers with texts: encoding any bytes must give ids, and decoding
+// these must give valid UTF-8. Decoding with a byte-level tokenizer must return
+// the text. The first byte of an input chooses the tokenizer, the others are
+// the text.
 //
 //   ./dev fuzz --seconds=3600 //llm/tokenizer:encode_fuzz_test
 #include <cstddef>

@@ -1,5 +1,5 @@
-// SentencePiece's byte-pair encoding: two parts merge if they are a token
-// together, and the token of the highest score is merged first.
+// SentencePiece's byte-pair encoding: two adjacent parts are merged if their
+// text is a token, and the merge whose token has the highest score comes first.
 // Source: SentencePiece, bpe_model.cc.
 #include <memory>
 #include <unordered_map>

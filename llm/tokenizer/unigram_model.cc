@@ -1,6 +1,6 @@
-// The unigram model: of all segmentations of a piece into tokens, the one whose
-// scores (logarithms of probabilities) have the highest sum.
-// Source: Kudo, Subword Regularization, 2018; SentencePiece, unigram_model.cc.
+// The unigram model: encodes a piece by that segmentation into tokens whose
+// scores (logarithms of probabilities) have the highest sum. Source: Kudo,
+// Subword Regularization, 2018; SentencePiece, unigram_model.cc.
 #include <algorithm>
 #include <limits>
 #include <memory>

@@ -142,9 +142,9 @@ typedef struct EmberDiagnostic {
   EmberStatus code;    /* error code; EMBER_OK for a note */
   const char* message; /* one line of text, without the file and node below */
   const char* file;    /* path of the model, or name of its bytes */
-  /* The step that was in progress: "import", "compile", or "" before the first
-   * step, and the type of the model's operator or the name of the pass; "" if
-   * there was none. */
+  /* The step that was in progress. `stage` is "import", "compile", or "" before
+   * the first step. `step` is the type of the model's operator or the name of
+   * the pass, or "". */
   const char* stage;
   const char* step;
   /* The node of the model that the message is about, for example "conv1

@@ -1,5 +1,5 @@
-# Shared by the commands of ./dev: messages, packages, places. A command sources this file first.
-# shellcheck shell=bash
+# Functions and variables that the commands of ./dev share: messages, packages, and folders. A
+# command sources this file first. shellcheck shell=bash
 set -euo pipefail
 ROOT="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../.." && pwd)"
 cd "$ROOT"

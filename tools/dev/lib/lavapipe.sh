@@ -1,4 +1,4 @@
-# The newer Mesa on which ./dev lavapipe and CI run tests.
+# Installs the newer Mesa on which ./dev lavapipe and CI run tests of Vulkan.
 # shellcheck shell=bash
 
 # These test targets need features of Vulkan that Debian 12's Mesa lacks. CI runs them

@@ -1,4 +1,4 @@
-# The modules that ./dev mutate and ./dev soak run.
+# Chooses and compiles the modules that ./dev mutate and ./dev soak run.
 # shellcheck shell=bash
 
 # Names of small models of the corpus, which together have open dims, control flow, sequences,

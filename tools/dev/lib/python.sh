@@ -1,5 +1,4 @@
-# Shared by the commands that need the Python package.
-# shellcheck shell=bash
+# Functions for the commands that need the Python package. shellcheck shell=bash
 
 # The native libraries of the Python package, as paths below bazel-bin.
 PYTHON_LIBRARIES=(vm/api/libember.so vm/api/libember_strings.so tools/compiler_api/libember_compiler.so

@@ -1,5 +1,5 @@
-# Shared by the commands that run tests and count their cases.
-# shellcheck shell=bash
+# Functions for the commands that run tests and count their cases. shellcheck
+# shell=bash
 
 # One entry "WHERE EVENTS STATUS" for each call of bazel_tests, for bazel/test_summary.py: the place
 # where the tests ran, the file of build events, and the exit status.

@@ -4,8 +4,8 @@
 //                          MeasureCancel(*session, inputs, 200, 1));
 //
 // Another thread cancels each run at a random moment within the time that a run
-// takes. This is a measurement: nothing is asserted. The session must have had
-// its first run. Runs on the calling thread.
+// takes. A long latency is no error. The session must have had its first run.
+// Runs on the calling thread.
 #ifndef EMBER_TOOLS_LIB_BENCHMARK_CANCEL_LATENCY_H_
 #define EMBER_TOOLS_LIB_BENCHMARK_CANCEL_LATENCY_H_
 

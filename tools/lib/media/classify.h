@@ -1,4 +1,5 @@
-// Words for the result of a classifier.
+// Describes the result of a classifier in words: the names and scores of the
+// likeliest classes.
 //
 //   std::optional<std::string> text = TopText("scores", tensor, labels, 5);
 //   // "scores: top 5 of 1000 (softmax)\n  0.932  281  tabby\n  ..."

@@ -1,4 +1,4 @@
-// The names of a model's classes.
+// Reads the names (labels) of a model's classes.
 //
 //   EMBER_ASSIGN_OR_RETURN(Labels labels, ReadLabels("labels.txt"));
 //   labels.Name(281, 1000)   // "tabby, tabby cat"

@@ -1,4 +1,5 @@
-// Pictures and sound as inputs of vm-run, words and drawn pictures as results.
+// Makes inputs of vm-run from pictures and sounds, and shows its results as
+// words and drawn pictures.
 //
 //   MediaFlags flags;
 //   flags.Add(command_line);

@@ -21,7 +21,7 @@
 //   scale=X   mean=X or X,X,X   std=X or X,X,X     (pixel * scale - mean) / std
 //
 // A mean can also be a file, mean=@FILE.npy, of [C], [C, H, W] or [H, W, C];
-// its mean over all pixels counts. Thread-safe.
+// its mean over all pixels is used. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_MEDIA_PICTURE_OPTIONS_H_
 #define EMBER_TOOLS_LIB_MEDIA_PICTURE_OPTIONS_H_
 

@@ -1,5 +1,5 @@
-// Modules in text form: files that a user writes by hand, or that vm-dump
-// printed.
+// Makes modules of their text form: files that a user writes by hand, or that
+// vm-dump printed.
 //
 //   if (IsModuleText(contents))
 //     EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,

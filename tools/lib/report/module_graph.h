@@ -6,8 +6,8 @@
 //   std::string dot = PrintDot(graph);
 //
 // Memory is followed through views of the arena: a read depends on the last
-// writes that overlap it. Branches are treated as straight code, so each
-// dispatch appears once.
+// writes that overlap it. Both sides of a branch are treated as if they ran one
+// after the other, so each dispatch appears once.
 #ifndef EMBER_TOOLS_LIB_REPORT_MODULE_GRAPH_H_
 #define EMBER_TOOLS_LIB_REPORT_MODULE_GRAPH_H_
 

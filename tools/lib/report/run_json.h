@@ -1,5 +1,5 @@
-// The JSON that vm-run prints: results, times, and the tables of --profile and
-// --explain in one object.
+// Makes the JSON that vm-run prints: results, times, and the tables of
+// --profile and --explain in one object.
 //
 //   JsonObject json;
 //   json.Add("results", ResultsJson(module, results, /*has_elements=*/true));

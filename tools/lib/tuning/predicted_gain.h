@@ -5,8 +5,8 @@
 //   gain.seconds;   // 0.0012, the estimate for the default schedule
 //   gain.factor;    // 1.3: the best of a few schedules takes 1 / 1.3 of that
 //
-// No schedule is compiled or measured. What a schedule that looks better is
-// worth shows when it is measured, by vm-tune.
+// No schedule is compiled or measured. Only measuring a schedule, with vm-tune,
+// shows if it really is faster.
 #ifndef EMBER_TOOLS_LIB_TUNING_PREDICTED_GAIN_H_
 #define EMBER_TOOLS_LIB_TUNING_PREDICTED_GAIN_H_
 

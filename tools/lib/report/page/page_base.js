@@ -1,6 +1,6 @@
-// The base of the page: data, state, formats and helpers that the other
-// scripts share. All texts are set as text, never as HTML: names come from any
-// model.
+// Defines the data, state, number formats and helpers that the page's other
+// scripts share. All texts are set as text, never as HTML, because names come
+// from untrusted models.
 
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const byId = (id) => document.getElementById(id);

@@ -4,7 +4,7 @@
 //   nlohmann::json side = ReportData({.life = life, .session = *session, …});
 //   std::string page = ReportPage({side});
 //
-// The page's script (report.js) documents how it uses each field.
+// The page's scripts (page_*.js) show the fields.
 #ifndef EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_DATA_H_
 #define EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_DATA_H_
 

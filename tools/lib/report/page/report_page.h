@@ -4,9 +4,10 @@
 //   std::string page = ReportPage({ReportData(input)});
 //   EMBER_ASSIGN_OR_RETURN(nlohmann::json before, DataOfPage(old_page));
 //
-// Names in the data may come from any model: no text leaves the page's data,
-// and the script shows texts as texts. The shell of the page (report.html,
-// report.css, report.js and the libraries) is put together by Bazel.
+// Names in the data may come from any model: no text can end the page's data,
+// and the scripts show texts as text, not as HTML. The shell of the page
+// (report.html, report.css, the scripts page_*.js and the libraries) is put
+// together by Bazel.
 #ifndef EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_PAGE_H_
 #define EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_PAGE_H_
 

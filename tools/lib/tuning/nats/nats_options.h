@@ -1,6 +1,7 @@
-// A queue of trials on a NATS server with JetStream: libember_nats.so, which
-// vm-tune loads if the user gives it a nats:// address. It is the only part of
-// the tools that needs libnats (Debian's libnats-dev).
+// Declares the interface of libember_nats.so, a queue of trials on a NATS
+// server with JetStream. vm-tune loads the library if the user gives a nats://
+// address. It is the only part of the tools that needs libnats (Debian's
+// libnats-dev).
 //
 //   $ nats-server -js
 //   $ vm-tune worker --connect=nats://HOST:4222     # on each board
