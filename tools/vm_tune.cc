@@ -400,8 +400,9 @@ Status Tune(const Options& options, const std::string& target,
        .most_seconds = search.most_seconds,
        .build = is_measured ? tune::BuildText() : "model",
        .records_trials = is_measured,
-       // Errors are ignored here, because the file is written again at the end
-       // of the search, where an error is reported.
+       // Errors of exporting the best schedules are ignored here, because they
+       // are exported again at the end of the search, where an error is
+       // reported.
        .on_best = [&] { static_cast<void>(Export(options, store)); }});
   tune::TreeModel trees = tune::TreeModel::Shipped();
   Measurer measurer;

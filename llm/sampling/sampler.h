@@ -37,8 +37,8 @@
 namespace ember::llm {
 
 struct SamplingOptions {
-  float temperature = 0.8f;  // the logits are divided by it; 0: the likeliest
-                             // token is chosen
+  float temperature = 0.8f;  // `temperature`: the logits are divided by it; 0:
+                             // the likeliest token is always chosen
   int32_t top_k = 40;        // number of likeliest tokens that are kept; 0: all
   float top_p = 0.95f;       // tokens are kept, the likeliest first, until they
                              // have this total probability; 1: all

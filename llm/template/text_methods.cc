@@ -222,8 +222,8 @@ Result Split(Evaluator& evaluator, const std::string& text,
   EMBER_ASSIGN_OR_RETURN(const int64_t most,
                          IntegerArgument(arguments, 1, "maxsplit", -1));
   const Value* const separator = arguments.Find(0, "sep");
-  // In the worst case each byte becomes a part, so the memory for as many parts
-  // is charged.
+  // The memory is charged for the largest possible number of parts of the split
+  // text, which is one for each byte.
   if (separator == nullptr || separator->is_none()) {
     EMBER_RETURN_IF_ERROR(evaluator.ChargeBytes(text.size() * 48));
     return evaluator.MakeList(kFromRight ? SplitAtSpaceFromRight(text, most)

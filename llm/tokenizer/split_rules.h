@@ -1,5 +1,5 @@
-// The rules by which byte-level vocabularies of published families split texts
-// into words, found by the name that GGUF files give ("tokenizer.ggml.pre").
+// Finds the rules by which published families of byte-level tokenizers split
+// texts into words, by the name that GGUF files give ("tokenizer.ggml.pre").
 //
 //   const SplitRules* rules = FindSplitRules("llama-bpe");   // null if unknown
 //   for (std::string_view pattern : rules->patterns) ...

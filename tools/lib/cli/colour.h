@@ -21,7 +21,8 @@ enum class Colour : uint8_t { kRed, kBold };
 
 bool HasColours(std::FILE* file);
 
-// Returns the text in this colour if the file has colours.
+// Returns the text in this colour if HasColours(file), otherwise the plain
+// text.
 std::string Coloured(std::string_view text, Colour colour, std::FILE* file);
 
 }  // namespace ember::tools

@@ -114,8 +114,8 @@ StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
   return vm::Tensor::OfStrings(type.dims, std::move(strings));
 }
 
-// Name in error messages of the file that is "-": of all flags that read
-// tensors, only --input may read stdin.
+// Name in error messages of a tensor's file that is "-" (stdin), whichever flag
+// gives it. Only one file may be stdin.
 constexpr std::string_view kStdinOfTensors = "--input";
 
 // Names of element types in other programs, with Ember's names, for suggestions
