@@ -1,4 +1,4 @@
-// Runs vm-bench as a user calls it.
+// Tests vm-bench by running it as a user does.
 #include <nlohmann/json.hpp>
 
 #include "gtest/gtest.h"
@@ -54,7 +54,8 @@ TEST_F(BenchTest, LifeOfAProcess) {
   EXPECT_GT(lives[1].at("compile_ms"), 0.0);
 }
 
-// Makes the times of a table's rows smaller by a factor.
+// Divides the times of all rows of a table of vm-bench by `factor`, so that the
+// table seems to be of a faster machine.
 std::string Faster(const std::string& table, double factor) {
   nlohmann::json rows = nlohmann::json::parse(table, nullptr, false);
   EXPECT_TRUE(rows.is_array()) << table;
@@ -83,7 +84,8 @@ TEST_F(BenchTest, ComparesWithAnEarlierTable) {
     EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
     return nlohmann::json::parse(outcome.output, nullptr, false).at(0);
   };
-  // Much more than what other programs can change.
+  // A factor of 1000 is much more than the slowdown that other programs on this
+  // machine can cause, so the verdict is certain.
   EXPECT_EQ(compare(1000).at("verdict"), "slower");
   const nlohmann::json faster = compare(0.001);
   EXPECT_EQ(faster.at("verdict"), "faster");
@@ -110,7 +112,7 @@ TEST_F(BenchTest, WrongComparisons) {
   ExpectError("vm-bench digits.onnx --peer=onnxruntime --compare=other.json",
               "vm-bench: --compare: expected no --peer beside it, found both",
               2);
-  // A folder with nothing but what starts the tool, so there is no node.
+  // $PATH has only the folder of Ember's tools, so vm-bench finds no node.
   ExpectError(
       "env PATH=" + Tools() + " vm-bench digits.onnx --peer=onnxruntime",
       "vm-bench: --peer=onnxruntime: expected node in $PATH, found "
@@ -144,7 +146,8 @@ std::string Product(const std::string& flags) {
 TEST_F(BenchTest, AnExpressionHasARate) {
   const Outcome outcome = Run(Product("--tier=0,2"));
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
-  // The line about random inputs is before the table.
+  // vm-bench prints the line about random inputs to stderr, which is captured
+  // before the JSON table.
   const size_t begin = outcome.output.find('[');
   ASSERT_NE(begin, std::string::npos) << outcome.output;
   EXPECT_EQ(outcome.output.substr(0, begin),
@@ -155,7 +158,8 @@ TEST_F(BenchTest, AnExpressionHasARate) {
   ASSERT_EQ(rows.size(), 2u);
   for (const nlohmann::json& row : rows) {
     EXPECT_EQ(row.at("model"), "y[i, j] = sum(k) a[i, k] * b[k, j]");
-    // median_ms has four digits after the point.
+    // The table shows median_ms with four digits after the point, so the
+    // tolerance below includes that rounding.
     const double median = row.at("median_ms").get<double>();
     const double operations = 2.0 * 96 * 64 * 32;
     EXPECT_NEAR(row.at("gflops").get<double>() * median, 1e-6 * operations,

@@ -1,5 +1,5 @@
-// Runs the tools as a user calls them, and checks the rules that they share:
-// inputs and outputs, paths, limits, help, and messages about mistakes.
+// Tests the rules that all tools share, by running them as a user does: inputs
+// and outputs, paths, limits, help, and messages about mistakes.
 #include "frontends/registry/formats.h"
 #include "gtest/gtest.h"
 #include "tools/testing/cli_fixture.h"

@@ -30,11 +30,13 @@ import random_gguf
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("EMBER_BIN") or os.path.join(ROOT, "bazel-bin/tools")
-# Bounds of the log error of the likeliest tokens, by type.
+# Upper bounds of the error that compare_steps finds in the logarithms of the
+# likeliest tokens' probabilities, by the type of the weights.
 EXACT_BOUND = 5e-4
 BOUNDS = {"F32": EXACT_BOUND, "F16": 0.05, "BF16": 0.1}
 OTHER_BOUND = 0.6
-# llama.cpp takes GELU from a table of f16, always in the form with a hyperbolic tangent.
+# llama.cpp computes GELU from a table of f16 values, and always by the tanh
+# approximation. So models of the architectures in GELU have a larger bound.
 GELU_BOUND = 1e-2
 GELU = ("gemma", "gpt2", "falcon")
 
@@ -145,7 +147,8 @@ def compare_random(arguments):
                 try:
                     if "bert" in name:
                         error = compare_embedding(llama, path, prompt, tier, folder)
-                        # llama.cpp approximates GELU by a hyperbolic tangent.
+                        # The bound is not tighter because llama.cpp computes
+                        # GELU by its tanh approximation.
                         bad, text = error > 5e-3, "embedding error %.2e" % error
                     else:
                         errors = compare_steps(llama, path, prompt, arguments, tier)

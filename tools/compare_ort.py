@@ -70,12 +70,12 @@ def input_flags(inputs):
     return ours, theirs
 
 
-# The two engines run alternately. One engine runs for at least so many calls of the slower engine
-# (CALLS_PER_TURN) and at least so many seconds (SHORTEST_TURN) before the other engine runs.
+# The two engines run alternately. Each runs until the slower engine would have made
+# CALLS_PER_TURN calls, and at least for SHORTEST_TURN seconds, before the other one continues.
 CALLS_PER_TURN = 5
 SHORTEST_TURN = 0.1
-# Largest number of runs of a measurement. It is so large that --seconds always ends the
-# measurement.
+# Upper limit of the runs of a measurement, so large that the time limit --seconds
+# always ends the measurement first.
 MOST_RUNS = 1000000
 
 
@@ -151,8 +151,8 @@ def measure_both(module, model, threads, inputs, options):
     ours = measure_ember(module, threads, inputs, alone)
     theirs = measure_ort(model, threads, inputs, alone)
     turn = max(SHORTEST_TURN, CALLS_PER_TURN * max(ours["median_ms"], theirs["median_ms"]) / 1e3)
-    # A process is stopped while the other engine runs, and its clock keeps running. So its time
-    # limit includes the other engine's time.
+    # vm-bench is stopped (SIGSTOP) while the other engine runs, but its clock continues. So its
+    # time limit includes the other engine's time.
     seconds = 2 * max(options.seconds, 8 * turn)
     output = run_in_turns(
         [command_of_ember(module, threads, inputs, options, MOST_RUNS, seconds),

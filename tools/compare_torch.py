@@ -46,7 +46,8 @@ import cuda_kernel  # noqa: E402
 import models as torch_models  # noqa: E402
 
 F = torch.nn.functional
-# Number of f16 operations per clock of one multiprocessor: dense, on tensor cores.
+# Peak of one multiprocessor's tensor cores: dense f16 operations per clock, by the
+# major compute capability.
 OPS_PER_CLOCK = {7: 1024, 8: 2048, 9: 4096}
 
 
@@ -117,8 +118,8 @@ def attention(heads, length, depth, causal=False, rows=0, group=1, block=0):
     k, v = (torch.randn(shared, length, depth, device="cuda").half() for _ in range(2))
     scale = depth**-0.5
     score = f"%raw[b, i, j] * {scale:.8f}"
-    # Only a score of -inf certainly hides a key, so only that lets the kernel skip whole blocks of
-    # keys.
+    # The causal mask is -inf, not a large negative number, because only a score of -inf certainly
+    # hides a key. So the kernel may skip whole blocks of masked keys.
     score = f"select(j <= i, {score}, -inf)" if causal else score
     head = "b" if group == 1 else f"floordiv(b, {group})"
     all_scores = f"f32[{heads}, {rows}, {length}]"
@@ -151,7 +152,8 @@ def attention(heads, length, depth, causal=False, rows=0, group=1, block=0):
 
     def theirs():
         keys, values = k, v
-        if block:  # torch has no attention with a table of blocks, so it gathers the blocks first
+        if block:  # PyTorch has no attention that reads keys through a table of blocks, so the
+                   # blocks are gathered first
             keys, values = (x[table].transpose(0, 1).reshape(shared, length, depth) for x in inputs[2:])
         if group > 1:
             keys, values = (x.repeat_interleave(group, 0) for x in (keys, values))
@@ -245,12 +247,12 @@ def compare_kernel(compiler, share, make, peak):
     else:
         row["ours_TFLOP/s"], row["torch_TFLOP/s"] = (round(work / ms / 1e9, 1) for ms in (mine, other))
         row["peak"] = round(work / mine / 1e9 / (peak * share), 3)
-    # Results are compared after the timed calls, so that an effect of one call on the next one
-    # shows.
+    # The results are compared after the timed calls, not before them. So a call that corrupts
+    # the result of a later call is found.
     wanted, found = expected.float(), ours.float()
     difference = float((found - wanted).norm() / wanted.norm())
     row["rel"] = float(f"{difference:.2g}")
-    # The comparison is written so that it is false if the difference is NaN.
+    # The comparison is written so that a NaN makes it false.
     row["ok"] = difference < 5e-3
     return row
 
@@ -261,7 +263,8 @@ def serve_kernels(options):
     clock = cuda_kernel.attribute(cuda_kernel.CLOCK_RATE) * 1e3
     peak = properties.multi_processor_count * OPS_PER_CLOCK.get(properties.major, 4096) * clock / 1e12
     compilers = {tf32: cuda_kernel.Compiler(options.bin, not options.no_boxes, tf32) for tf32 in (False, True)}
-    # torch tries cuDNN's algorithms and uses the fastest one.
+    # PyTorch measures cuDNN's algorithms for each convolution, and uses the
+    # fastest one.
     torch.backends.cudnn.benchmark = True
     print(f"{properties.name}, {compilers[False].target}, {clock / 1e6:.0f} MHz: peak of f16 {peak:.0f} TFLOP/s",
           flush=True)
@@ -389,7 +392,8 @@ def run_models(options):
                     row = {"model": title}
                     try:
                         row.update(compare_model(options, name, batch, kind, folder))
-                    except Exception as error:  # a failure of one model does not end the comparison
+                    except Exception as error:  # a failure of one model must not end the comparison
+                                                # of the others
                         row["error"] = str(error)[-600:]
                     rows.append(row)
                     if options.form == "md":

@@ -1,5 +1,5 @@
-// Runs vm-compile as a user calls it: limits, metadata, constant inputs, and
-// dumps of the pipeline.
+// Tests vm-compile by running it as a user does: limits, metadata, constant
+// inputs, and dumps of the pipeline.
 #include <set>
 #include <sstream>
 
@@ -12,8 +12,9 @@ namespace {
 
 class CompileTest : public CliTest {};
 
-// The model has functions that call each other twice at each of 25 levels: 33
-// million nodes.
+// The model's functions call each other twice at each of 25 levels, so inlining
+// them makes 33 million nodes. Its import takes so long that each limit of time
+// or memory ends it.
 TEST_F(CompileTest, CompilingWithinLimits) {
   onnx::ModelProto model;
   ASSERT_TRUE(model.ParseFromString(Read("digits.onnx")));
@@ -51,15 +52,15 @@ TEST_F(CompileTest, CompilingWithinLimits) {
   ExpectError("vm-compile doubling.onnx -o x.vmfb --max-seconds=0.05",
               "vm-compile: doubling.onnx: expected compiling to take at most "
               "0.05 s (--max-seconds), found it still running");
-  // Importing a model in vm-run obeys --max-seconds, as the run itself does.
+  // The time limit of vm-run includes importing and compiling the model.
   ExpectError("vm-run doubling.onnx --max-seconds=0.05",
               "vm-run: doubling.onnx: expected compiling to take at most 0.05 "
               "s (--max-seconds), found it still running");
   const Outcome memory =
       Run("vm-compile doubling.onnx -o x.vmfb --max-memory=20M");
-  // Under a sanitizer memory is not limited, because the sanitizer's own tables
-  // would count. There the limit on the number of nodes ends the import, with
-  // another message.
+  // Under a sanitizer --max-memory is not enforced, because the memory of the
+  // sanitizer's own tables would count. Then the limit on the number of nodes
+  // ends the import, with another message.
   if (memory.output.find("--max-memory") != std::string::npos) {
     EXPECT_EQ(memory.output,
               "vm-compile: doubling.onnx: expected compiling to take at most "
@@ -104,8 +105,8 @@ TEST_F(CompileTest, MetadataIsKeptAndAdded) {
                         "onnx.producer_version: 2\n"),
             std::string::npos)
       << dumped;
-  // `vm-dump` shows the metadata of a model that is not compiled, too. Metadata
-  // does not change the results.
+  // vm-dump also shows the metadata of a model that is not compiled. Adding
+  // metadata to a module does not change its results.
   EXPECT_NE(Run("vm-dump said.onnx --part=metadata")
                 .output.find("onnx.producer_version: 1.2\n"),
             std::string::npos);
@@ -122,7 +123,8 @@ TEST_F(CompileTest, MetadataIsKeptAndAdded) {
               2);
 }
 
-// Returns a model of reshaped = Reshape(x: f32[A, B], shape: i64[2]).
+// Returns a model that computes reshaped = Reshape(x: f32[A, B], shape:
+// i64[2]).
 onnx::ModelProto ReshapeModel() {
   onnx::ModelProto model;
   model.set_ir_version(8);
@@ -168,8 +170,8 @@ TEST_F(CompileTest, InputsBecomeConstants) {
       Run("vm-run r.vmfb --input=2x3xf32=1,2,3,4,5,6 "
           "--expected=3x2xf32=1,2,3,4,5,6");
   EXPECT_EQ(run.exit_status, 0) << run.output;
-  // --input may name a file. If all inputs are given, the extents of x are
-  // taken from the value of x.
+  // The value of --input may be a file. If --input gives the values of all
+  // inputs, the dims of x are taken from the value of x.
   EXPECT_EQ(Run("vm-run r.vmfb --input=2x3xf32=6,5,4,3,2,1 --print=none "
                 "--output=@six.npy")
                 .output,

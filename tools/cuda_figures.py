@@ -70,8 +70,8 @@ def assemble(bin_folder, models, device, ptxas):
                 path = os.path.join(folder, name)
                 with open(path, encoding="utf-8") as file:
                     arch = re.search(r"^\.target (\S+)", file.read(), re.M).group(1)
-                # ptxas gets the architecture that the file names, because new toolkits reject old
-                # architectures.
+                # The flag -arch gets the architecture that the .ptx file names. A fixed one
+                # would be refused by toolkits that lack it.
                 said = run([ptxas, "-v", f"-arch={arch}", path, "-o", "/dev/null"]).stderr
                 for entry in re.finditer(
                         r"Compiling entry function '(\w+)'.*?"

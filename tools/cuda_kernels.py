@@ -29,8 +29,8 @@ import subprocess
 import sys
 import tempfile
 
-# Limits of one multiprocessor, from NVIDIA's "CUDA C++ Programming Guide", table of compute
-# capabilities.
+# Limits of one multiprocessor, by architecture, from the table of compute capabilities in
+# NVIDIA's "CUDA C++ Programming Guide".
 PROCESSORS = {
     "sm_75": {"warps": 32, "blocks": 16, "registers": 65536, "shared": 65536, "reserved": 0, "most": 65536, "count": 40},
     "sm_80": {"warps": 64, "blocks": 32, "registers": 65536, "shared": 167936, "reserved": 1024, "most": 166912, "count": 108},
@@ -38,7 +38,7 @@ PROCESSORS = {
     "sm_89": {"warps": 48, "blocks": 24, "registers": 65536, "shared": 102400, "reserved": 1024, "most": 101376, "count": 128},
     "sm_90a": {"warps": 64, "blocks": 32, "registers": 65536, "shared": 233472, "reserved": 1024, "most": 232448, "count": 132},
 }
-REGISTERS_OF_WARP = 256  # A warp is granted registers in units of this number.
+REGISTERS_OF_WARP = 256  # The hardware allocates registers to a warp in multiples of this number.
 
 
 def run(command):
@@ -88,8 +88,8 @@ def matrix_work(line):
         return 0, 0
     columns, depth = int(found[1]), int(found[2])
     of_group = columns * depth * TYPE_BYTES[found[4]]
-    # The left factor of this instruction is in shared memory, so its bytes count, too. Otherwise it
-    # is in registers.
+    # If the pattern has no brace here, the left factor of wgmma is in shared memory, and its bytes
+    # are counted too. Otherwise it is in registers.
     if not found[5]:
         of_group += 64 * depth * TYPE_BYTES[found[3]]
     return 16 * columns * depth, of_group // 4
@@ -116,8 +116,8 @@ def work(lines):
         shared += read
         found = re.search(r"\bldmatrix\S*\.x(\d)", line)
         shared += 128 * int(found[1]) if found else 0
-        # A multiply-add with a constant is not counted as a product of the model, because it is a
-        # step in the evaluation of a polynomial.
+        # A multiply-add with a literal constant is a step of a polynomial's evaluation (such as
+        # exp), so it is not counted as a multiply-add of the model.
         if re.search(r"\bfma\.rn\.(?:f32|f64)", line) and not re.search(r"\b0[fd][0-9A-F]{8}", line):
             macs += WARP
         if re.search(r"\bdp4a\.", line):
@@ -164,14 +164,14 @@ def repeated(lines):
     counts = [1] * len(lines)
     for begin, end in loops:
         if begin == 0:
-            # A loop that begins at line 0 is the loop that is being counted; its own iterations do
-            # not multiply the counts.
+            # The loop that begins at line 0 is the one whose iteration is counted, so its number
+            # of iterations is not multiplied in.
             continue
         turns = turns_of(lines, begin, end)
         for number in range(begin, end + 1):
             counts[number] *= turns
-    # A label is kept only once, because it marks the beginning of the code after it, which is
-    # repeated.
+    # A label is kept only once although the code after it is repeated, because it
+    # only marks where that code begins.
     return [line for line, count in zip(lines, counts)
             for _ in range(1 if line.startswith("$") else count)]
 

@@ -19,7 +19,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 BLOCK = 32
-# layers, width, heads, heads of keys, width of the feed-forward layer, vocabulary; a head has 64 elements.
+# Each shape: layers, width, query heads, key and value heads, width of the feed-forward layer, and size of
+# the vocabulary. A head has HEAD elements.
 SHAPES = {"tiny": (2, 128, 2, 1, 256, 512), "0.5B": (24, 896, 14, 2, 4864, 32000), "1B": (16, 2048, 32, 8, 8192, 32000)}
 HEAD = 64
 POSITIONS = 4096
@@ -81,7 +82,8 @@ class Decoder:
         for layer in range(self.layers):
             x = self.node("Add", [x, self.attention(self.norm(x, f"{layer}.norm"), layer)])
             x = self.node("Add", [x, self.feed_forward(self.norm(x, f"{layer}.ffn_norm"), layer)])
-        # The logits of the last position.
+        # Only the last position is gathered, so logits are computed for one
+        # token.
         last = self.node("Gather", [x, self.constant("last", np.array([-1], np.int64))], axis=1)
         self.linear(self.norm(last, "norm"), "output", self.width, self.vocabulary, ["logits"])
         inputs = [helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "sequence"]),

@@ -113,7 +113,8 @@ class Slurm(Servers):
         with open(conf, "w", encoding="ascii") as file:
             file.write(SLURM_CONF.format(host=socket.gethostname().split(".")[0], folder=folder, port=free_port(),
                                          node_port=free_port(), cores=os.cpu_count()))
-        # munged wants a folder that others cannot write to.
+        # The daemon munged refuses to start if other users can write to its
+        # folder.
         os.chmod(folder, 0o755)
         names = {"socket": "munge.socket", "key-file": "munge.key", "pid-file": "munged.pid", "log-file": "munged.log",
                  "seed-file": "munged.seed"}

@@ -1,5 +1,5 @@
-// Tests vm-tune with workers in other processes, over a folder, as a user calls
-// them.
+// Tests vm-tune with workers in other processes, which share a folder with it,
+// by running the tools as a user does.
 #include <string>
 
 #include "gmock/gmock.h"
@@ -26,7 +26,8 @@ TEST_F(FleetTest, AWorkerMeasuresTheTrials) {
   EXPECT_THAT(tuned.output, HasSubstr(" of the default's time, 6 trials in "));
   EXPECT_THAT(tuned.output, HasSubstr("vm-tune worker: takes trials for "));
   EXPECT_THAT(tuned.output, HasSubstr("vm-tune worker: answered "));
-  // Nothing is left of the session.
+  // The queue's folder has no files of the session: no jobs, no jobs that a
+  // worker has taken, and no answers.
   EXPECT_EQ(Run("find queue/jobs queue/taken queue/answers -type f").output,
             "");
 }

@@ -1,5 +1,5 @@
-// Tests vm-generate with ids of tokens, as a user calls it.
-// generate_text_test.cc has texts and chats.
+// Tests vm-generate with token ids by running it as a user does. Tests with
+// texts and chats are in generate_text_test.cc.
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -30,10 +30,11 @@ TEST_F(GenerateTest, ContinuesASequence) {
       Run("vm-generate llama.gguf --ids=1,7,8,9 -n 6 --tier=0");
   const std::string ids = FirstLine(outcome);
   EXPECT_NE(outcome.output.find("tokens/s"), std::string::npos);
-  // 17 is the likeliest token of tests/gguf/golden.h.
+  // The id 17 is the likeliest next token for this model and prompt, as
+  // recorded in tests/gguf/golden.h.
   EXPECT_TRUE(ids.starts_with("17,")) << ids;
-  // The parts of a prompt, the memory of the state and a module do not change
-  // the tokens.
+  // The tokens stay the same if the prompt is processed in chunks, if the state
+  // has memory for fewer tokens, and if the model is a compiled module.
   EXPECT_EQ(FirstLine(Run("vm-generate llama.gguf --ids=1,7,8,9 -n 6 --tier=0 "
                           "--chunk=3 --context=64")),
             ids);
@@ -46,7 +47,8 @@ TEST_F(GenerateTest, ContinuesASequence) {
             "17");
 }
 
-// The second process takes the module that the first one kept.
+// The first process compiles the model and keeps its module. The second one
+// loads that module instead of compiling.
 TEST_F(GenerateTest, KeepsTheModule) {
   const std::string command =
       "vm-generate llama.gguf --ids=1,7,8,9 -n 6 --tier=0 --model-cache=kept";
@@ -64,8 +66,9 @@ TEST_F(GenerateTest, KeepsTheModule) {
   EXPECT_EQ(FirstLine(second), FirstLine(off));
 }
 
-// A saved state gives the same tokens as the whole prompt, and the tokens in
-// common are not computed again.
+// Generating from a saved state gives the same tokens as processing the whole
+// prompt. The tokens that the state and the prompt have in common are not
+// computed again.
 TEST_F(GenerateTest, SavesAndLoadsState) {
   const std::string all = "vm-generate llama.gguf --tier=0 --ids=1,7,8,9,";
   const std::string ids = FirstLine(Run(all + "17,11 -n 6"));
@@ -77,7 +80,7 @@ TEST_F(GenerateTest, SavesAndLoadsState) {
   EXPECT_EQ(FirstLine(loaded), ids);
   EXPECT_NE(loaded.output.find("prompt of 2 tokens"), std::string::npos)
       << loaded.output;
-  // A prompt that parts from the saved tokens, and one that is a part of them.
+  // This prompt has only its first two tokens in common with the saved state.
   EXPECT_EQ(FirstLine(Run("vm-generate llama.gguf --tier=0 --ids=1,7,9 -n 6 "
                           "--load-state=prompt.state --context=64")),
             FirstLine(Run("vm-generate llama.gguf --tier=0 --ids=1,7,9 -n 6")));
@@ -105,7 +108,8 @@ TEST_F(GenerateTest, PrintsProbabilities) {
   const std::string line = FirstLine(
       Run("vm-generate llama.gguf --ids=1,7,8,9 -n 1 --tier=0 --top=2"));
   EXPECT_TRUE(line.starts_with("[[17, 0.331")) << line;
-  // A forced token takes the place of the likeliest one.
+  // The flag --forced makes 11 the first generated token, instead of the
+  // likeliest one.
   const Outcome forced = Run(
       "vm-generate llama.gguf --ids=1,7,8,9 -n 2 --tier=0 --top=1 --forced=11");
   EXPECT_NE(forced.output.find("\n[[0, 0.273"), std::string::npos)
@@ -156,7 +160,8 @@ TEST_F(GenerateTest, EndsCleanlyAtCtrlC) {
   posix_spawn_file_actions_addclose(&actions, out[0]);
   const std::string tool = Tools() + "/vm-generate";
   const std::string model = Folder() + "/llama.gguf";
-  // The generation would take minutes.
+  // Generating 20000 tokens would take minutes, so the process still runs when
+  // the signal arrives.
   const char* const arguments[] = {tool.c_str(),  model.c_str(), "--ids=1,7",
                                    "-n",          "20000",       "--tier=0",
                                    "--threads=1", nullptr};
@@ -167,7 +172,7 @@ TEST_F(GenerateTest, EndsCleanlyAtCtrlC) {
   posix_spawn_file_actions_destroy(&actions);
   close(out[1]);
   std::string output(1, ' ');
-  // The generation has begun once an id is printed.
+  // Reading the first byte waits until the generation has begun.
   ASSERT_EQ(read(out[0], output.data(), 1), 1);
   kill(child, SIGINT);
   char buffer[4096];

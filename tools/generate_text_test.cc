@@ -1,4 +1,4 @@
-// Tests vm-generate with texts and chats, as a user calls it.
+// Tests vm-generate with texts and chats by running it as a user does.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -12,7 +12,8 @@
 namespace ember::tools {
 namespace {
 
-// A template without names of roles, so that tests can count tokens.
+// This template puts nothing between messages, so that the tests can count the
+// tokens of a chat.
 constexpr std::string_view kTemplate =
     "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}";
 constexpr char kText[] = "vm-generate text.gguf --tier=0 -n 12 ";
@@ -24,7 +25,7 @@ class GenerateTextTest : public CliTest {
     Write("template.jinja", kTemplate);
   }
 
-  // Returns what a tool prints before the line with times.
+  // Returns the text that a tool prints before its line with times.
   static std::string TextOf(const Outcome& outcome) {
     EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
     const size_t end = outcome.output.rfind("\nloaded in ");
@@ -43,8 +44,8 @@ class GenerateTextTest : public CliTest {
   }
 };
 
-// Returns the text of ids of the sample's vocabulary, up to a token that ends
-// texts.
+// Returns the text of token ids, by the vocabulary of the sample model. Stops
+// at a token that ends texts.
 std::string Decode(const std::string& ids) {
   std::string text;
   const char* at = ids.c_str();
@@ -62,7 +63,8 @@ std::string Decode(const std::string& ids) {
 TEST_F(GenerateTextTest, ContinuesAText) {
   const std::string text = TextOf(Run(std::string(kText) + "-p 'he!'"));
   EXPECT_FALSE(text.empty());
-  // "he!" is the tokens 101 and 7, and 1 begins texts.
+  // In the sample's vocabulary "he!" is the tokens 101 and 7, and token 1
+  // begins a text.
   const Outcome ids = Run("vm-generate text.gguf --tier=0 -n 12 --ids=1,101,7");
   EXPECT_EQ(text, Decode(ids.output));
   Write("prompt.txt", "he!");
@@ -72,7 +74,8 @@ TEST_F(GenerateTextTest, ContinuesAText) {
   EXPECT_EQ(TextOf(Run(std::string(kText) + "--prompt='he!' --chunk=2 "
                                             "--context=99 --guesses=3")),
             text);
-  // The text ends before a part of it.
+  // --stop-text ends the text before the first occurrence of a string, here a
+  // digit.
   const size_t at = text.find_first_of("0123456789", 2);
   ASSERT_NE(at, std::string::npos) << text;
   const std::string stop = text.substr(at, 1);
@@ -132,11 +135,13 @@ TEST_F(GenerateTextTest, GeneratesJson) {
 }
 
 TEST_F(GenerateTextTest, AnswersAMessage) {
-  // This template gives the text of -p.
+  // A chat of one message with this template has the same prompt as plain -p,
+  // so the answer is the same text.
   EXPECT_EQ(TextOf(Run(std::string(kText) +
                        "--chat -p 'he!' --template=template.jinja")),
             TextOf(Run(std::string(kText) + "-p 'he!'")));
-  // The model's own gives another one, and the system's message changes it.
+  // The model's own template makes another prompt, so the answer differs. A
+  // system message changes the answer, too.
   const std::string chat = TextOf(Run(std::string(kText) + "--chat -p 'he!'"));
   EXPECT_NE(TextOf(Run(std::string(kText) + "--chat -p 'he!' --system=Sys")),
             chat);
@@ -151,8 +156,8 @@ TEST_F(GenerateTextTest, KeepsTheStateInAChat) {
   EXPECT_NE(one.output.find("prompt of 3 tokens"), std::string::npos)
       << one.output;
   const Outcome two = Run(tool + "-n 4 < two.txt");
-  // The second message costs its two tokens, and the last one of the reply,
-  // which is not in the state.
+  // The second message adds 3 tokens to the 3 of the first prompt: its own two,
+  // and the last token of the reply, which was not computed before.
   EXPECT_NE(two.output.find("prompt of 6 tokens"), std::string::npos)
       << two.output;
   EXPECT_TRUE(two.output.starts_with(TextOf(one) + "\n")) << two.output;
@@ -200,7 +205,8 @@ TEST_F(GenerateTextTest, NamesWhatIsMissing) {
                  1);
   ExpectContains("vm-generate digits.onnx -p a --tokenizer=text.gguf",
                  "expected a language model", 1);
-  // A tokenizer of another model.
+  // The flag --tokenizer names the file of another model, whose vocabulary has
+  // another size.
   Write("llama.gguf", gguf::SampleModel("llama"));
   ExpectContains(
       "vm-generate llama.gguf -p a --tier=0 --tokenizer=text.gguf",

@@ -32,7 +32,7 @@ struct Options {
   KernelCheckFlags checks;
   double seconds = 1;
   bool complete = false;
-  // The run sets this to true if no model was selected.
+  // set to true by the run if the flags select no model
   bool found_nothing = false;
 };
 
@@ -194,8 +194,8 @@ Status Run(Options& options) {
   std::vector<std::string> columns = {"model",   "status",  "sets",
                                       "max abs", "max rel", "rtol",
                                       "atol",    "ms",      "note"};
-  // JSON and CSV have two more columns, "file" and "set", by which a script
-  // finds the row.
+  // JSON and CSV have two more columns, "file" and "set", with which a script
+  // identifies the row.
   const bool for_scripts = format != TableFormat::kMarkdown;
   if (for_scripts) columns.insert(columns.end(), {"file", "set"});
   Table table(columns);

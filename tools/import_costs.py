@@ -69,7 +69,7 @@ def result_of(module, width, name, folder):
         numbers = random.Random(18)
         with open(given, "wb") as file:
             array.array("f", (numbers.uniform(-1, 1) for _ in range(width))).tofile(file)
-    dims = f"{width}" if name == "coreml" else f"1x{width}"  # Core ML's arrays have no batch dim
+    dims = f"{width}" if name == "coreml" else f"1x{width}"  # an array in Core ML has no batch dim
     compare_ort.output_of([os.path.join(compare_ort.BIN, "vm-run"), module, f"--input=x={dims}xf32=@{given}", f"--output=@{got}",
                            "--tier=0", "--print=none"])
     values = array.array("f")
@@ -100,7 +100,8 @@ def measure_all(options, models, folder):
     for name in (name for name in models if name not in measured):
         command, module = compile_command(name, models, folder)
         try:
-            # This run is not counted: it only brings the file into the system's file cache.
+            # This first run is not measured. It only loads the model's file into the
+            # system's file cache.
             measure(command)
             values = result_of(module, options.width, name, folder)
             expected = expected or values

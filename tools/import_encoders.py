@@ -79,7 +79,7 @@ class FlatBuffer:
         start = len(self.data)
         self.data += struct.pack("<I", items.size)
         self.data += items.data.cast("B") if items.size else b""
-        self.data += b"\0"  # A string ends with the byte 0.
+        self.data += b"\0"  # FlatBuffers strings are followed by a zero byte.
         return start
 
     def write_table(self, fields):
@@ -139,9 +139,9 @@ def masked_checksum(rows):
     table = np.arange(256, dtype="u4")
     for _ in range(8):
         table = table >> 1 ^ np.where(table & 1, np.uint32(0x82f63b78), np.uint32(0))
-    # Checksums of all rows are computed at once. After the rows come 32 further rows, one for each
-    # bit of the checksum: they show how the bits of a checksum change when the bytes of one more
-    # row follow.
+    # The checksums of all rows are computed at once, as a vector. Each of the 32 extra columns
+    # starts with one bit of the checksum set and is fed zeros. So they show what each bit becomes
+    # while a row is processed, by which the checksums of the rows are combined.
     count, length = rows.shape
     columns = np.zeros((length, count + 32), dtype="u1")
     columns[:, :count] = rows.T
@@ -166,7 +166,9 @@ def sorted_table(entries):
 
     def add(pairs):
         block = b"".join(b"\0" + varint(len(key)) + varint(len(value)) + key + value for key, value in pairs)
-        block += struct.pack("<IIB", 0, 1, 0)  # One restart, at 0; the block is not compressed.
+        block += struct.pack("<IIB", 0, 1, 0)  # The block's trailer: one restart point, at offset
+                                               # 0, and type 0, which means that the block is not
+                                               # compressed.
         handle = varint(len(file)) + varint(len(block) - 1)
         file.extend(block + struct.pack("<I", masked_checksum(np.frombuffer(block, dtype="u1")[np.newaxis])))
         return handle

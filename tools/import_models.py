@@ -22,8 +22,8 @@ class Model:
     def __init__(self, width, layers, path):
         random = np.random.default_rng(18)
         self.width, self.path = width, path
-        # A variance of about 2 / width keeps the size of the values after each ReLU. Rows are
-        # outputs.
+        # A variance of about 2 / width keeps the magnitude of the values constant from layer
+        # to layer, as ReLU zeroes half of them. Each row has the weights of one output.
         self.rows = [random.standard_normal((width, width), dtype=np.float32) * np.float32((2 / width)**0.5) for _ in range(layers)]
 
     def columns(self):
@@ -53,7 +53,8 @@ def onnx(m):
     m.write(integer(1, 8), text(8, message(text(1, ""), integer(2, 17))), text(7, message(*graph)))
 
 
-# TensorFlow's attribute value for the type f32: field 6 (`type`) with the value 1 (DT_FLOAT).
+# The attribute value in a TensorFlow graph that means "type f32": field 6 (`type`) has the
+# value 1 (DT_FLOAT).
 FLOAT = integer(6, 1)
 
 
@@ -112,7 +113,7 @@ def saved_model(m):
     meta = message(text(1, text(4, "serve")), text(2, graph_of(m, variables) + b"".join(restore)),
                    text(5, message(text(1, "serving_default"), text(2, signature))))
     m.write(integer(1, 1), text(2, meta))
-    # The checkpoint in the folder `variables`, next to the graph.
+    # Writes the checkpoint into the folder `variables` beside the graph.
     prefix = os.path.join(os.path.dirname(m.path), "variables/variables")
     os.makedirs(os.path.dirname(prefix), exist_ok=True)
     entries = [(b"", integer(1, 1))]

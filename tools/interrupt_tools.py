@@ -33,18 +33,21 @@ from pathlib import Path
 
 import children
 
-# The contents of the output before the command runs.
+# The contents of the output file before the command runs, to detect whether it
+# was replaced.
 _OLD = b"the old contents"
-# The environment variable by which processes that the command started are recognised, also those in a session of their own.
+# This environment variable marks the command and all its child processes, so that they are found even if they are in a
+# session of their own.
 _MARK = "EMBER_INTERRUPTED_COMMAND"
-# Seconds for which a process may live on after the command has ended.
+# Number of seconds after the command's end for which its child processes may
+# still run.
 _GRACE = 5
 
 
 @dataclass
 class Result:
-    moment: float  # seconds after the start
-    seconds: float  # from the signal to the end of the command
+    moment: float  # seconds from the command's start to the signal
+    seconds: float  # seconds from the signal to the end of the command
     status: int  # as subprocess.Popen.returncode
     problems: list[str]
 
@@ -66,7 +69,8 @@ def processes_with(mark: str) -> list[int]:
 
 def _prepare() -> None:
     children.end_with_parent()
-    # A shell starts programs in the background with SIGINT ignored, and they would stay so.
+    # A shell starts background programs with SIGINT ignored, and programs inherit that. So
+    # the default actions are restored here.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
@@ -115,7 +119,8 @@ def interrupt(command: list[str], output: str, moment: float, number: signal.Sig
             problems.append("%s has %d bytes that are neither the old nor the new ones" % (output, len(found)))
         others = sorted(name for name in os.listdir(folder) if name != output)
         if number == signal.SIGKILL and others:
-            # The next run that writes this output deletes what a killed one left.
+            # After SIGKILL the command cannot clean up. The next run that writes
+            # this output deletes the leftover files.
             _start(command, folder, mark).wait()
             others = sorted(name for name in os.listdir(folder) if name != output)
         if others:

@@ -13,7 +13,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import interrupt_tools  # noqa: E402
 
 MODEL = os.path.abspath("samples/digits/digits.onnx")
-# Writes half of the output, and leaves a file and a process when a signal ends it.
+# A program with each fault that interrupt_tools must find: it writes half of the
+# output, and leaves a file and a child process when the signal ends it.
 CARELESS = """
 import os, signal, subprocess, sys
 with open("x.tmp", "w") as file:

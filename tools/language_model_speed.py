@@ -25,7 +25,8 @@ import tempfile
 import time
 
 BIN = os.environ.get("EMBER_BIN", "bazel-bin/tools")
-# Tokens that are left out of the rate: kernels are made in the first ones.
+# Number of first tokens that are excluded from the measured rate, because
+# kernels are compiled while they are generated.
 WARM = 8
 
 LLAMA = """
@@ -118,7 +119,8 @@ def main():
             write_tokens(os.path.join(folder, "tokens.npy"), tokens)
             for threads in arguments.threads.split(","):
                 runs = {"ember": [], "llama": []}
-                # Puts the kernels into the cache.
+                # This run is not measured. It puts the compiled kernels into
+                # the kernel cache.
                 ember(module, ids, arguments.tokens, threads, state, os.path.join(folder, "tokens.npy"))
                 for _ in range(arguments.rounds):
                     runs["ember"].append(ember(module, ids, arguments.tokens, threads, state, os.path.join(folder, "tokens.npy")))

@@ -39,8 +39,8 @@ import tempfile
 import compare_ort
 import turns
 
-# An entry of `turns` counts only if it took place before the dispatches were settled in at least
-# this share of the rounds.
+# The table shows the n-th period of a process (an entry of `turns`) only if, in at least this
+# share of the rounds, it came before all dispatches had their final kernels.
 PART_OF_ROUNDS = 0.5
 
 
@@ -88,13 +88,13 @@ def describe(life):
     }
 
 
-# Number of first calls that are not counted. In these calls the interpreter makes its plans and
-# touches memory for the first time.
+# Number of first calls that are left out, because in them the interpreter makes its plans and
+# touches its memory for the first time.
 FIRST_CALLS = 5
 LEAST_CALLS_OF_TIER0 = 100
 
-# The processes, and the order in which they run one after the other: UNIT (tier 0, the unit of
-# time), AUTO (tier auto), and TIER0 (tier 0, as a control).
+# Each process has a role: UNIT runs tier 0 and gives the unit of time, AUTO runs tier auto,
+# and TIER0 runs tier 0 as a control. ORDER is the order in which they run, one at a time.
 AUTO, TIER0, UNIT = range(3)
 ORDER = (UNIT, AUTO, UNIT, TIER0)
 CALLS_OF_TURN = 16
@@ -145,8 +145,9 @@ def measure_round(module, model, threads, options, folder):
             on = [f"--kernel-cache={cache}"] + options.flag
             life = measure_life(module, threads, "auto", options.runs, options.seconds, options.settle, folder, on)
             lives[start] = life
-            # The largest latency of many calls tends to be larger than that of few calls. So the
-            # interpreter makes as many calls as the tier "auto".
+            # The largest latency of many calls tends to be larger than that of few. So the
+            # interpreter makes as many calls as tier auto before the largest latencies are
+            # compared.
             calls = max(calls, life["warmup_calls"])
             on = [f"--kernel-cache={cache_in_turns}"] + options.flag
             auto, tier0 = measure_in_turns(module, threads, options, folder, on, off)

@@ -32,7 +32,8 @@ async function steps(model, request) {
       break;
     }
     tokens = [request.forced ? request.forced[i] : next];
-    // The sampled token is not evaluated yet; the state ends with the tokens that were given.
+    // The sampled token is already in the sequence but not evaluated. It is
+    // removed, so that the state ends with the tokens that were given.
     await sequence.eraseContextTokenRanges([{ start: request.prompt.length + i, end: sequence.nextTokenIndex }]);
   }
   await context.dispose();

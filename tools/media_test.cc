@@ -1,5 +1,5 @@
-// Runs vm-run with pictures and sounds as inputs, and checks the words and the
-// drawings that it makes of results.
+// Tests vm-run with pictures and sounds as inputs, and checks the words that it
+// prints and the pictures that it draws about results.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,7 +19,7 @@ class MediaTest : public CliTest {
   static void WriteModel(const std::string& name, ModelBuilder& model) {
     Write(name, model.proto().SerializeAsString());
   }
-  // Writes a picture with one colour.
+  // Writes a picture file whose pixels all have one colour.
   static void WritePicture(const std::string& name, int width, int height,
                            Rgb color) {
     StatusOr<Picture> picture = Picture::Make(width, height);
@@ -39,7 +39,7 @@ class MediaTest : public CliTest {
   }
 };
 
-// The mean of each channel of the picture are the scores of three classes.
+// The model's three scores are the means of the picture's three channels.
 void AddMeans(ModelBuilder& m) {
   m.Input("picture", {1, 3, 4, 4});
   m.Node("GlobalAveragePool", {"picture"}, {"scores"});

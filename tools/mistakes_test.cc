@@ -17,7 +17,7 @@ using ::testing::StartsWith;
 
 class MistakesTest : public CliTest {
  protected:
-  // Writes a module file, made from the module's text.
+  // Makes a module from its text and writes it to a file.
   static void WriteModule(const std::string& name, const std::string& text) {
     const auto module = vm::ParseModule(text);
     ASSERT_TRUE(module.ok()) << module.status().ToString();
@@ -26,7 +26,7 @@ class MistakesTest : public CliTest {
     Write(name, {reinterpret_cast<const char*>(bytes->data()), bytes->size()});
   }
   // Returns the text of a module that computes y = (x * factor) * rest in two
-  // dispatches.
+  // dispatches, for comparisons by vm-diff.
   static std::string TwoSteps(const std::string& factor,
                               const std::string& rest) {
     return R"(module "m" from "test"
@@ -70,8 +70,8 @@ TEST_F(MistakesTest, MissingInputs) {
             "vm-run: random inputs (seed 7): mask: 2xi64\n"
             "y is as expected; largest difference 0\n");
   EXPECT_EQ(random.exit_status, 0);
-  // If no input is given, all inputs are random: this is a user's first try of
-  // a model.
+  // No input is given here, so all inputs are random, without an error: this is
+  // how a user first tries a model.
   const Outcome none = Run("vm-run two.vmfb --print=none");
   EXPECT_EQ(none.output,
             "vm-run: random inputs (seed 0): x: 4xf32, mask: 2xi64\n");
@@ -84,8 +84,8 @@ TEST_F(MistakesTest, MissingInputs) {
       << "once for each model: " << bench.output;
 }
 
-// Each of these command lines is wrong whatever the model is. So the model's
-// file need not exist.
+// Each of these command lines is wrong for any model. So the mistake must be
+// reported even though the model's file does not exist.
 TEST_F(MistakesTest, WrongCommandLinesAreStatusTwoBeforeTheWork) {
   for (const char* command :
        {"vm-run none.vmfb --threads=100000",
@@ -201,8 +201,8 @@ TEST_F(MistakesTest, WrongSchedules) {
   ExpectError(run + "given --input=1x1x28x28xf32",
               "vm-run: --schedules: expected files NAME.schedule in folder "
               "'given', found none");
-  // Writes the schedules that this build chooses to a folder, in which one of
-  // them is then changed.
+  // Writes the schedules that this build chooses to a folder, so that the test
+  // can change one of them.
   ASSERT_EQ(Run("vm-run model.vmfb --tier=2 --print=none --no-kernel-cache "
                 "--dump-kernels=kernels")
                 .exit_status,
@@ -223,7 +223,7 @@ TEST_F(MistakesTest, WrongSchedules) {
               "vm-run: --schedules: given/" + name +
                   ": line 2: expected a primitive (split, "
                   "fuse, ...), found 'unrol'; did you mean 'unroll'?");
-  // A schedule that names a stage which the dispatch does not have is refused
+  // The schedule names a stage that the dispatch does not have. That is noticed
   // only when a kernel is made.
   Write("given/" + name, "unroll %nothing i2\n");
   const Outcome refused = Run(run + "given --input=1x1x28x28xf32");
@@ -263,7 +263,8 @@ TEST_F(MistakesTest, VersionAndShortHelp) {
   const std::string number = version.substr(6, version.find(" (") - 6);
   for (const std::string tool : {"vm-compile", "vm-run", "vm-bench", "vm-dump",
                                  "vm-diff", "vm-prejit", "vm-sign"}) {
-    // Each tool has its own build id: it names the program, not the release.
+    // Each tool has its own build id, because it identifies the program file,
+    // not the release.
     EXPECT_THAT(
         Run(tool + " --version").output,
         ::testing::MatchesRegex(tool + number + " \\(build [0-9a-f]{12}\\)\n"));
@@ -306,8 +307,8 @@ program main(x: i64[2]) -> (y: i64[2]) {
             "y is as expected; largest difference 2\n");
 }
 
-// The models a and b compute equal results by different steps, so vm-diff must
-// not report a difference.
+// The models a and b compute equal results by different dispatches. vm-diff
+// must report no difference, because only the models' results decide.
 TEST_F(MistakesTest, DiffOfTwoModelsIsOfTheirResults) {
   WriteModule("a.vmfb", TwoSteps("2.0", "0.5"));
   WriteModule("b.vmfb", TwoSteps("4.0", "0.25"));

@@ -100,7 +100,7 @@ TEST_F(OpenInputsTest, VersionsThatAreNewerThanWhatIsKnownAreSaid) {
                  1);
 }
 
-// The message is the same at every tier.
+// An index that is out of range gives the same message at every tier.
 TEST_F(OpenInputsTest, AnIndexErrorNamesTheNode) {
   ModelBuilder m;
   m.Input("table", {3, 64});

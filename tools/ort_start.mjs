@@ -35,8 +35,8 @@ const session = await ort.InferenceSession.create(model, {
 const loaded = now();
 await session.run(feeds);
 const first = now();
-// The line does not block the process, because a pipe's buffer is larger than
-// the line. So the time of the reader does not count.
+// The line is shorter than a pipe's buffer, so writing it does not block, and
+// the time of the reader is not measured.
 fs.writeSync(1, JSON.stringify({
   import_ms: imported - begin, load_ms: loaded - start, run_ms: first - loaded, first_ms: first - start,
 }) + '\n');

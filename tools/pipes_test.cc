@@ -1,5 +1,5 @@
-// Runs the tools as parts of a pipe: files named "-", texts as models, JSON for
-// programs, and lines of progress.
+// Tests the tools as parts of a pipe: files named "-", texts as models, JSON
+// output for programs, and lines of progress.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,8 @@ TEST_F(PipesTest, ModelsGoThroughPipes) {
   EXPECT_EQ(
       Run("bash -c 'vm-compile digits.onnx -o - 2>log | " + run + "'").output,
       expected);
-  // The lines that are otherwise on stdout are on stderr.
+  // The module takes stdout (-o -), so the text that vm-compile usually prints
+  // there goes to stderr (the file log).
   EXPECT_THAT(Read("log"), StartsWith("-: 5 dispatches"));
   EXPECT_EQ(
       Run("bash -c 'vm-compile - -o piped.vmfb < digits.onnx >log'").output,
@@ -65,7 +66,8 @@ TEST_F(PipesTest, TensorsGoThroughPipes) {
                 "--input=image=1x1x28x28xf32=@- --print=full'")
                 .output,
             zeros);
-  // One run writes a file to stdout, and another one compares with it.
+  // The first run writes its results to stdout as a file, and the second run
+  // reads them from the pipe and compares its own with them.
   EXPECT_EQ(Run("bash -c 'vm-run model.vmfb --input=1x1x28x28xf32 --output=@- "
                 "2>log | vm-run model.vmfb --input=1x1x28x28xf32 --print=none "
                 "--expected=@-'")
@@ -106,7 +108,7 @@ TEST_F(PipesTest, DispatchesRunLikeModels) {
       Run("vm-compile scale.dispatch --shape=x=2x2 -o scale.vmfb").exit_status,
       0);
   EXPECT_EQ(Run("vm-run scale.vmfb" + inputs).output, expected);
-  // The text that vm-dump prints is read again.
+  // The text that vm-dump prints must be a valid input of vm-run.
   EXPECT_EQ(Run("bash -c 'vm-dump scale.vmfb | vm-run -" + inputs + "'").output,
             expected);
   ExpectError("vm-run scale.dispatch --entry=skale",
@@ -157,7 +159,8 @@ TEST_F(PipesTest, SignatureAsJson) {
   EXPECT_EQ(program.at("results").at(0).at("type"), "f32");
 }
 
-// Returns the stages that a command reports, in order.
+// Returns the names of the stages that a command reports with --progress=json,
+// in order.
 std::string Stages(const std::string& lines) {
   std::string stages, last;
   size_t begin = 0;
@@ -194,7 +197,8 @@ TEST_F(PipesTest, EveryToolReportsProgress) {
             "load import compile");
 }
 
-// The cure for a model that the smallest dims do not suit is in the message.
+// The model fails for dims of 1. The error message must say that --shape gives
+// other dims.
 TEST_F(PipesTest, ErrorsOfGuessedDimsNameShape) {
   Write("pairs.dispatch",
         "dispatch @pairs<N>(%x: f32[N]) -> (%y: f32[N - 2]) {\n"

@@ -1,5 +1,5 @@
-// Tests kernels for devices in a module: they are made without the device and
-// run on one.
+// Tests kernels for devices that are stored in a module: they are made without
+// the device, and run on one.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,7 +38,7 @@ TEST_F(PrejitDeviceTest, KernelsForVulkanRunThere) {
                            "' -o vulkan.vmfb --verbose");
   ASSERT_EQ(made.exit_status, 0) << made.output;
   EXPECT_THAT(made.output, HasSubstr(target + ": 5 kernels of 5, "));
-  // There is no JIT, so the kernels must come from the module.
+  // The JIT is off, so the kernels that run must be those of the module.
   const std::string run = "vm-run vulkan.vmfb --device=vulkan --jit=off";
   const Outcome with = Run(run + " --allow-native --profile" + kCheck);
   EXPECT_EQ(with.exit_status, 0) << with.output;
@@ -46,12 +46,13 @@ TEST_F(PrejitDeviceTest, KernelsForVulkanRunThere) {
   EXPECT_THAT(with.output, HasSubstr("of the module, for vulkan"));
   EXPECT_THAT(with.output, HasSubstr("is as expected"));
   EXPECT_THAT(with.output, Not(HasSubstr("| 0    | ")));
-  // Code for a device needs permission, too, as it can do harm with all that it
-  // can reach.
+  // Kernels for a device need the user's permission, too, because their code
+  // can access all of the device's memory of this process.
   const Outcome without = Run(run + kCheck);
   EXPECT_EQ(without.exit_status, 0) << without.output;
   EXPECT_THAT(without.output, HasSubstr("native kernels are not used"));
-  // The module also runs if there is a JIT, which may replace the kernels.
+  // If there is a JIT, its kernels may replace those of the module. The results
+  // must be right all the same.
   const Outcome both =
       Run("vm-run vulkan.vmfb --device=vulkan --tier=2 --allow-native" +
           std::string(kCheck));
@@ -64,8 +65,8 @@ TEST_F(PrejitDeviceTest, KernelsForVulkanRunThere) {
   EXPECT_THAT(host.output, HasSubstr("this machine lacks vulkan1.3"));
 }
 
-// Returns a result of the model, run by a session of the C API with the
-// options; empty after a failure.
+// Runs the model in a session of the C API with these options. Returns the
+// first result, or an empty vector after a failure.
 std::vector<float> RunBy(const EmberSessionOptions& options,
                          const std::string& path, std::string* native) {
   const EmberApi& api = *ember_get_api(EMBER_API_VERSION);
@@ -96,7 +97,8 @@ std::vector<float> RunBy(const EmberSessionOptions& options,
   return values;
 }
 
-// Runs the model through the C API, in a folder without libember_jit.so.
+// This test runs the model through the C API from a folder without
+// libember_jit.so, so that only the module's kernels can run.
 TEST_F(PrejitDeviceTest, TheCApiRunsThem) {
   if (jit::spirv::TestDevice() == nullptr)
     GTEST_SKIP() << jit::spirv::kNoDevice;
@@ -122,8 +124,8 @@ TEST_F(PrejitDeviceTest, TheCApiRunsThem) {
   ASSERT_GT(want.size(), 0u);
   for (size_t i = 0; i < want.size(); ++i)
     EXPECT_NEAR(got[i], want[i], 1e-5) << i;
-  // The run must use the interpreter: the file's kernels are not allowed, and
-  // there is no JIT.
+  // The options forbid the file's kernels, and there is no JIT. So the
+  // interpreter must run everything.
   options.allow_native = 0;
   EmberModule* module = nullptr;
   EmberSession* session = nullptr;

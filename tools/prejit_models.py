@@ -37,12 +37,14 @@ MODELS = (
     ("mobilenetv2", f"{PEERS}/mobilenetv2.onnx", (), f"{PEERS}/mobilenetv2.in"),
     ("resnet50", f"{PEERS}/resnet50.onnx", (), f"{PEERS}/resnet50.in"),
     ("bert_base", f"{PEERS}/bert_base.onnx", (), f"{PEERS}/bert_base.in"),
-    # Models quantised to bytes, and one with recurrent layers, which are loops.
+    # the first one is quantised to bytes; the second one also has recurrent
+    # layers, which become loops
     ("mobilenet_v2_quant", f"{CORPUS}/tflite/mobilenet_v2_quant_224/model.tflite", (), None),
     ("byte_lstm", f"{CORPUS}/onnx/nlp/byte_sb_bidi_lstm/model.onnx", ("--shape=input=1x32",), None),
 )
 
-# Each row has a target of vm-prejit, a processor, and the command that runs run_native.
+# Each row has a target of vm-prejit, a processor of this kind, the command that runs
+# run_native on it, and the command's environment.
 PROCESSORS = (
     ("x86-64-v3", "this machine", (f"{NATIVE}/run_native",), {}),
     ("aarch64", "Cortex-A72", ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", f"{NATIVE}/run_native_aarch64"),

@@ -62,16 +62,16 @@ TEST_F(PrejitTest, NativeKernelsRunOnlyIfAllowed) {
   EXPECT_THAT(with.output, HasSubstr("of the module, for "));
   EXPECT_THAT(with.output, HasSubstr("is as expected"));
   EXPECT_THAT(with.output, Not(HasSubstr("are not used")));
-  // If there is a JIT, kernels that it compiles for the shape may replace the
-  // module's kernels.
+  // If a JIT is there, kernels that it compiles for the shape may replace those
+  // of the module. The results must be right all the same.
   const Outcome both =
       Run(std::string("vm-run native.vmfb --tier=2 --allow-native") + kCheck);
   EXPECT_EQ(both.exit_status, 0) << both.output;
   EXPECT_THAT(both.output, HasSubstr("is as expected"));
 }
 
-// The text of this machine's target, which the machine prints, is a valid
-// target on any other machine.
+// This machine prints the text of its target. vm-prejit on another machine must
+// accept that text.
 TEST_F(PrejitTest, TargetsOfFiles) {
   const Outcome host = Run("vm-prejit --print-host");
   ASSERT_EQ(host.exit_status, 0) << host.output;
@@ -107,7 +107,7 @@ TEST_F(PrejitTest, ModulesWithoutNativeKernelsRunAsEver) {
 }
 
 TEST_F(PrejitTest, DamagedSectionsAreLeftOut) {
-  // This module has one native section, which is at the end of the file.
+  // This module has one native section, which is the last part of the file.
   ASSERT_EQ(Run("vm-prejit model.vmfb --target=host --packed-weights=none -o "
                 "host.vmfb")
                 .exit_status,
@@ -141,8 +141,8 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
   };
   EXPECT_THAT(run("signed.vmfb", "mine.public"),
               HasSubstr("of the module, for "));
-  // If the key is another one or there is no signature, the module runs
-  // without the kernels, and says why.
+  // If the key is another one, or if the module has no signature, the module
+  // runs without its kernels and says why.
   for (const auto& [module, key, why] :
        {std::tuple("signed.vmfb", "other.public",
                    "expected a signature by the given key, found another's"),
@@ -153,7 +153,7 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
     EXPECT_THAT(output, HasSubstr(why));
     EXPECT_THAT(output, Not(HasSubstr("of the module, for ")));
   }
-  // A second signature by another key replaces the first one.
+  // Signing again with another key replaces the first signature.
   ASSERT_EQ(Run("vm-sign signed.vmfb --key=other.secret -o again.vmfb").output,
             "");
   EXPECT_EQ(Read("again.vmfb").size(), Read("signed.vmfb").size());
@@ -177,15 +177,15 @@ TEST_F(PrejitTest, SignedModulesRunWithTheKey) {
               "found another");
 }
 
-// Flips a bit of the last section or of the signature. The module's native
-// kernels must then not be used.
+// This test flips one bit of the last native section or of the signature. The
+// module's native kernels must then not be used.
 TEST_F(PrejitTest, TamperedModulesAreNoLongerSigned) {
   ASSERT_EQ(Run("vm-sign --make-keys=key").exit_status, 0);
   ASSERT_EQ(Run("vm-sign native.vmfb --key=key.secret -o signed.vmfb").output,
             "");
   const std::string file = Read("signed.vmfb");
-  // Offsets in bytes from the end of the file: two of them are in the last
-  // native section, and two in the signature.
+  // Offsets of the flipped bit from the end of the file: the first two lie in
+  // the last native section, the others in the signature.
   for (const size_t from_end :
        {size_t{96 + 8}, size_t{96 + 900}, size_t{40}, size_t{90}}) {
     std::string bad = file;
@@ -209,7 +209,8 @@ TEST_F(PrejitTest, DumpListsKernels) {
   EXPECT_THAT(text, HasSubstr("| dispatch"));
   EXPECT_EQ(Run("vm-dump model.vmfb --part=kernels").output,
             "no native kernels (vm-prejit makes some)\n");
-  // A new section for the same target replaces the old one.
+  // A new native section for a target replaces the old section for the same
+  // target.
   ASSERT_EQ(
       Run("vm-prejit native.vmfb --target=armv7+neon --packed-weights=none "
           "-o again.vmfb")
@@ -222,8 +223,8 @@ TEST_F(PrejitTest, DumpListsKernels) {
 // are not packed again when the file is loaded. Packed weights are read from
 // the disk only when they are used.
 TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
-  // The targets' names are short, so that the line about the profile is not
-  // cut.
+  // Targets with short names are used, because vm-run cuts the line about the
+  // profile at a certain length.
 #if defined(__x86_64__)
   const std::string targets = "--target=x86-64-v2,armv7+neon";
 #else
@@ -252,8 +253,8 @@ TEST_F(PrejitTest, WeightsArePackedWhenTheFileIsMade) {
               is_packed)
         << run.output;
   }
-  // Even a signed module is accepted with a damaged packed weight, which only
-  // makes results wrong, like any other constant.
+  // Packed weights are not part of the signed bytes, as other constants are
+  // not. A damaged weight makes results wrong but is no danger.
   ASSERT_EQ(
       Run("vm-prejit model.vmfb --target=host -o packed.vmfb").exit_status, 0);
   ASSERT_EQ(Run("vm-sign --make-keys=weights").exit_status, 0);
@@ -284,7 +285,8 @@ TEST_F(PrejitTest, SharedObjectsAreLoadedByHand) {
   EXPECT_THAT(run.output, HasSubstr("native kernels for "));
   EXPECT_THAT(run.output, HasSubstr("linked, for "));
   EXPECT_THAT(run.output, HasSubstr("is as expected"));
-  // A native library with kernels of another model is refused.
+  // vm-run must refuse a native library whose kernels are those of another
+  // model.
   ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o one.vmfb")
                 .exit_status,
             0);
@@ -300,8 +302,8 @@ TEST_F(PrejitTest, SharedObjectsAreLoadedByHand) {
       << other.output;
   EXPECT_THAT(Run("vm-run model.vmfb --native-library=none.so").output,
               HasSubstr("none.so: cannot open shared object file"));
-  // The library's kernels fit the module although it now contains native
-  // sections, because these do not change the module's identity.
+  // The module now contains native sections, but the library's kernels still
+  // fit it, because sections are not part of the module's identity.
   const Outcome beside =
       Run(std::string("vm-run native.vmfb --tier=0 --print=none "
                       "--native-library=libmodel.so"));
@@ -332,7 +334,8 @@ TEST_F(PrejitTest, ObjectFilesHaveAHeader) {
   EXPECT_THAT(Read("ios.h"), HasSubstr("struct EmberKernels kernels;"));
 }
 
-// In this test the C file is compiled for this machine.
+// The C file is compiled for this machine and its kernels are loaded from
+// there.
 TEST_F(PrejitTest, FilesOfCAreCompiledByTheUser) {
   if (Run("cc --version").exit_status != 0) GTEST_SKIP() << "no C compiler";
   for (const std::string packed : {"all", "none"}) {
@@ -362,8 +365,8 @@ TEST_F(PrejitTest, FilesOfCAreCompiledByTheUser) {
     EXPECT_EQ(run.output.find(", packed before") != std::string::npos,
               packed == "all");
   }
-  // A program may link the kernels of several models, which may have kernels in
-  // common.
+  // A program may link the C files of several models, which may contain equal
+  // kernels. Their symbols must not collide.
   ASSERT_EQ(
       Run("vm-prejit model.vmfb --target=c11 --emit=c -o two.c").exit_status,
       0);
@@ -401,7 +404,7 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   const Outcome allowed = Run(run + " --allow-native" + kCheck);
   EXPECT_THAT(allowed.output, HasSubstr("native kernels for "));
   EXPECT_THAT(allowed.output, HasSubstr("is as expected"));
-  // Each overlay is signed by itself.
+  // Each overlay has a signature of its own.
   const std::string host =
       Run("ls beside | grep -v armv7 | grep overlay").output;
   const std::string path = "beside/" + host.substr(0, host.find('\n'));
@@ -422,7 +425,7 @@ TEST_F(PrejitTest, OverlaysAreFoundBesideTheModule) {
   EXPECT_THAT(changed.output,
               HasSubstr("overlay: expected the signed bytes, found changed"));
   EXPECT_THAT(changed.output, HasSubstr("is as expected"));
-  // An overlay of another module is refused, and so is a file that is no
+  // vm-run must refuse an overlay of another module, and a file that is no
   // overlay.
   ASSERT_EQ(Run("vm-compile digits.onnx --shape=image=1x1x28x28 -o "
                 "beside/app.vmfb")
@@ -455,8 +458,8 @@ TEST_F(PrejitTest, ProfilesSayWhatIsHotForWhichShapes) {
   const std::string dump = Run("vm-dump hot.vmfb --part=kernels").output;
   EXPECT_THAT(dump,
               HasSubstr("// What --tier=auto compiles first.\nprofile 1 "));
-  // There is one kernel for the shape in the profile and one for all other
-  // shapes.
+  // The profile has one shape, so each dispatch gets two kernels: one for this
+  // shape and one for all shapes.
   EXPECT_TRUE(std::regex_search(dump, std::regex("\\| 3 +\\|"))) << dump;
   EXPECT_TRUE(std::regex_search(dump, std::regex("\\| all +\\|"))) << dump;
   for (const char* shape : {"3", "2"}) {
@@ -473,7 +476,8 @@ TEST_F(PrejitTest, ProfilesSayWhatIsHotForWhichShapes) {
     EXPECT_THAT(run.output, HasSubstr("of the module, for ")) << run.output;
     EXPECT_THAT(run.output, HasSubstr("is as expected"));
   }
-  // Without --target only the profile is written.
+  // Without --target no kernels are made: vm-prejit only stores the profile in
+  // the module.
   EXPECT_EQ(
       Run("vm-prejit model.vmfb --profile=three.profile -o hinted.vmfb").output,
       "");

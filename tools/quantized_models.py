@@ -26,7 +26,8 @@ from onnx import TensorProto, helper, numpy_helper
 INVERTED = "save; conv {wide} 1 1 1 relu6; conv {wide} 3 1 0 relu6; conv {narrow} 1 1 1 none; add none"
 HEAD = "pool; gemm 100"
 MODELS = {
-    # MobileNetV2's blocks at three sizes, with the strided blocks between them.
+    # The layers of MobileNetV2's blocks at three sizes, and of the strided
+    # blocks between them.
     "mobile": (
         112,
         3,
@@ -65,7 +66,8 @@ class Model:
 
     def __init__(self, name, size, channels):
         self.random = np.random.default_rng(zlib.crc32(name.encode()))
-        # one entry (kind, names of inputs, name of the result, settings) for each layer
+        # one entry for each layer: (kind, names of its inputs, name of its result,
+        # settings)
         self.layers = []
         self.values = {"x": self.random.standard_normal((1, channels, size, size), dtype=np.float32)}
         self.last = "x"
@@ -132,7 +134,7 @@ class Writer:
 
     def __init__(self, model, form, type_name, most=127):
         self.model, self.form = model, form
-        self.most = most  # The largest magnitude that a quantized weight may have.
+        self.most = most  # largest absolute value of a quantized weight
         self.dtype, self.onnx_type, self.low, self.high = TYPES.get(type_name, TYPES["u8"])
         self.nodes, self.constants = [], []
 

@@ -17,8 +17,8 @@ import sys
 
 U32, I32, F32, BOOL, STRING, ARRAY = 4, 5, 6, 7, 8, 9
 
-# For each type: its number, bytes and elements of a block, and the halves in it: the offset, and the factor by which the standard
-# deviation of the elements is multiplied. All other bytes are random.
+# For each block type of GGUF: its number, the bytes and elements of a block, and the f16 numbers in a block, each with
+# its offset and the factor of the standard deviation that it is set to. All other bytes of a block are random.
 BLOCKS = {
     "Q4_0": (2, 18, 32, [(0, 1 / 4.7)]),
     "Q4_1": (3, 20, 32, [(0, 1 / 4.6), (2, -7.5 / 4.6)]),
@@ -57,9 +57,11 @@ def array(key, kind, values):
     return text(key) + struct.pack("<IIQ", ARRAY, kind, len(values)) + b"".join(scalar(kind, v) for v in values)
 
 
-# Sizes of real models: width, hidden, heads, heads of keys, size of a head, layers.
+# Sizes of real models: width, width of the feed-forward layer, query heads, key
+# heads, elements of a head, layers.
 SHAPES = {"0.5b": (896, 4864, 14, 2, 64, 24), "1b": (2048, 8192, 32, 8, 64, 16)}
-# Number of elements after which random numbers repeat.
+# Random numbers repeat after this number of elements, because making billions
+# of them would take long.
 PERIOD = 1 << 20
 
 
@@ -167,7 +169,7 @@ def vocabulary(m):
     kinds = [2, 3, 3] + [6] * 256
     tokens += ["\u2581w%d" % i for i in range(m.vocabulary - len(tokens))]
     kinds += [1] * (m.vocabulary - len(kinds))
-    # llama.cpp expects this token in vocabularies of Phi-3.
+    # llama.cpp requires that the vocabulary of Phi-3 has this token.
     tokens[-1] = "<|endoftext|>"
     m.metadata.append(entry("tokenizer.ggml.model", STRING, "llama"))
     m.metadata.append(array("tokenizer.ggml.tokens", STRING, tokens))
@@ -463,7 +465,8 @@ def lfm2(m, _):
         gated(m, b)
 
 
-# For each architecture: its function and its variants besides "".
+# For each architecture: the function that writes it, and its variants besides
+# the default one ("").
 ARCHITECTURES = {
     "llama": (llama, ["linear", "yarn", "factors", "bias", "tied", "moe"]),
     "qwen2": (qwen2, []),

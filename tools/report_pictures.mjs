@@ -9,7 +9,8 @@ import {statSync} from "node:fs";
 import {createRequire} from "node:module";
 import {basename, resolve} from "node:path";
 
-// The folder with puppeteer-core (node does not look for it beside the caller).
+// puppeteer-core is loaded from the folder in which it was installed, where
+// node does not look by itself.
 const puppeteer = createRequire(resolve(process.env.PUPPETEER_FOLDER, "package.json"))("puppeteer-core");
 const kMostBytes = 5e6;
 
@@ -20,7 +21,8 @@ function expect(isRight, what) {
   console.log(`  WRONG: ${what}`);
 }
 
-// Returns what the page shows; runs in the page.
+// Returns facts about what the page shows. This function runs inside of the
+// page.
 function facts() {
   const boxes = [...document.querySelectorAll("g.node")].map((node) => {
     const [x, y] = node.getAttribute("transform").match(/-?[\d.]+/g).map(Number);

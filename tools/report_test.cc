@@ -1,4 +1,4 @@
-// Runs vm-report as a user calls it, and checks the page's data.
+// Tests vm-report by running it as a user does, and checks the page's data.
 #include "gtest/gtest.h"
 #include "tools/lib/report/page/report_page.h"
 #include "tools/testing/cli_fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 class ReportTest : public CliTest {
  protected:
-  // Returns the data of the page's first side.
+  // Returns the data of the first side of the page that vm-report wrote.
   static nlohmann::json DataIn(const std::string& file) {
     const StatusOr<nlohmann::json> data = DataOfPage(Read(file));
     EXPECT_TRUE(data.ok()) << data.status().ToString();

@@ -1,5 +1,5 @@
-// Runs vm-run as a user calls it, and checks what it says about kernels:
-// tiers, passes, the kernel cache, profiles and explanations.
+// Tests vm-run by running it as a user does, and checks what it prints about
+// kernels: tiers, passes, the kernel cache, profiles and explanations.
 #include "gtest/gtest.h"
 #include "tools/lib/report/testing/chrome_trace_rules.h"
 #include "tools/testing/cli_fixture.h"
@@ -20,8 +20,9 @@ TEST_F(RunTest, AutoGivesWhatTheInterpreterGives) {
   const std::string run = "vm-run model.vmfb --shape=image=16x1x28x28 ";
   EXPECT_EQ(Run(run + "--tier=0 --print=none --output=@tier0.npy").exit_status,
             0);
-  // Depending on the number of runs, kernels arrive during the runs, or the
-  // process ends while they are still being compiled.
+  // If there are few runs, the process ends while kernels are still being
+  // compiled. If there are many, kernels replace the interpreter during the
+  // runs.
   for (const char* runs : {"10", "50", "400"}) {
     const Outcome outcome = Run(run +
                                 "--no-kernel-cache --rtol=1e-4 "
@@ -115,9 +116,9 @@ TEST_F(RunTest, ExplainSaysWhyAndHowFast) {
           "--print=none --threads=1");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
   EXPECT_EQ(outcome.output.find("1 threads: "), 0u) << outcome.output;
-  // The table's row of the convolution: an output of 28 x 28 points and 8
-  // channels, sums over filters of 3 x 3, with bias and ReLU in the same
-  // dispatch.
+  // The row of the convolution in the table: its output has 28 x 28 points and
+  // 8 channels, each value is a sum over a 3 x 3 filter, and bias and ReLU are
+  // in the same dispatch.
   EXPECT_NE(outcome.output.find(
                 "| 0    | d0_conv_maximum            | 1x28x28x8xf32, sum "
                 "of 9   | conv1 (Conv) + relu1 (Relu) "),
@@ -159,8 +160,9 @@ TEST_F(RunTest, KernelsAreKeptForLaterProcesses) {
   EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/home/.cache", ""), loaded);
   EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/xdg", ""), compiled);
   EXPECT_EQ(line("XDG_CACHE_HOME=" + Folder() + "/xdg", ""), loaded);
-  // Another state folder has another secret key for the cache, so no kernel is
-  // loaded from the cache.
+  // The secret key that protects the cache is in the state folder. Another
+  // folder means another key, so cached kernels are not trusted and are
+  // compiled again.
   EXPECT_EQ(line("XDG_STATE_HOME=" + Folder() + "/state", ""), compiled);
 }
 

@@ -1,4 +1,5 @@
-// Tests that a session uses schedules that are found while it serves.
+// Tests that vm-bench --while-serving replaces kernels of a running session by
+// tuned ones.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -13,7 +14,7 @@ using ::testing::HasSubstr;
 
 class ServingTest : public CliTest {
  protected:
-  // Runs vm-bench for some seconds, and returns what --life has.
+  // Runs vm-bench for some seconds and returns the JSON that --life writes.
   static nlohmann::json Serve(const std::string& flags, Outcome& outcome) {
     outcome =
         Run("vm-bench model.vmfb --shape=image=1x1x28x28 --runs=100000000 "
@@ -24,8 +25,9 @@ class ServingTest : public CliTest {
   }
 };
 
-// The records have schedules when the session begins, which are those of the
-// default rules, so that the test does not depend on what a search finds.
+// The records already have schedules (those of the default rules) when the
+// session begins. So kernels are replaced even if the search finds nothing
+// better.
 TEST_F(ServingTest, KernelsAreReplacedWhileItServes) {
   const std::string records = " --records=serving.db";
   for (const char* command :
@@ -39,7 +41,8 @@ TEST_F(ServingTest, KernelsAreReplacedWhileItServes) {
       "--tier=2 --while-serving=0.5 --tuning-records=serving.db", outcome);
   EXPECT_GT(life["kernels_tuned"].get<int>(), 0) << outcome.output;
   EXPECT_GT(life["kernels"].get<int>(), 5);
-  // The tuner has ended with the session.
+  // The tuner ended with the session, so the records can be opened by another
+  // process.
   EXPECT_EQ(Run("vm-tune model.vmfb --only-report" + records).exit_status, 0);
 }
 

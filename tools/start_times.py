@@ -43,8 +43,8 @@ def time_process(command):
                                env=dict(os.environ, ORT_DIR=compare_ort.ORT_DIR))
     first = process.stdout.readline()
     arrived = (time.monotonic() - start) * 1e3
-    # Lines are read directly, not by communicate(), which would miss bytes that readline() has
-    # already buffered.
+    # Lines are read from the pipe directly. communicate() would miss bytes that readline() has
+    # already put into its buffer.
     with process:
         rest, errors = process.stdout.read(), process.stderr.read()
     if process.returncode != 0 or not first:
@@ -75,7 +75,8 @@ def measure(model, options, folder):
     module, inputs = prepare(model, options.target, folder)
     ember = [START, module, "--allow-native", f"--inputs={inputs}", f"--runs={options.runs}"]
     ort = ["node", ORT_START, model, inputs, str(options.runs)]
-    # The first run of each only brings the files into the system's cache.
+    # The first run of each engine is not measured. It only loads the files into
+    # the system's cache.
     time_process(ember)
     time_process(ort)
     rounds = []

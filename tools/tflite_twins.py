@@ -38,7 +38,8 @@ import children
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("EMBER_BIN") or os.path.join(ROOT, "bazel-bin/tools")
 TFLITE_DIR = os.environ.get("TFLITE_DIR") or os.path.expanduser("~/.cache/ember/tflite")
-# The types of TensorType in TensorFlow Lite's schema.
+# For each number of TensorType in TensorFlow Lite's schema, NumPy's name of the
+# type.
 TYPES = {0: "float32", 2: "int32", 3: "uint8", 4: "int64", 6: "bool", 7: "int16", 9: "int8"}
 
 

@@ -12,7 +12,8 @@ const [model, count] = process.argv.slice(2);
 const root = process.env.TFLITE_DIR || process.cwd();
 const folder = path.join(root, 'node_modules/@tensorflow/tfjs-tflite/wasm');
 const require = createRequire(path.join(root, 'x.js'));
-// The module looks for its files beside a page, so it gets their contents.
+// The WebAssembly module would load its files from a web page's folder. There
+// is none here, so it is given their contents.
 const name = path.join(folder, 'tflite_web_api_cc_simd');
 const tflite = await require(name + '.js')({
   wasmBinary: fs.readFileSync(name + '.wasm'),

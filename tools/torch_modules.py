@@ -58,7 +58,8 @@ MASK = A > 0
 SMALL = whole(3, 4)
 SIGNAL = numbers(2, 40)
 
-# Each entry has a line of TorchScript that computes the result, and the operands x, y and z.
+# Each entry has a line of TorchScript that computes the result, and the operands x, y and z
+# that it uses.
 LINES = [
     # Sampling and images.
     *[(f"torch.grid_sampler(x, y, {mode}, {padding}, {corners})", IMAGE, GRID)
@@ -113,7 +114,7 @@ LINES = [
     *[(f"torch.{name}_window(7)", ) for name in ("hann", "hamming", "blackman", "bartlett")],
     *[(f"torch.{name}_window(8, False)", ) for name in ("hann", "hamming", "blackman", "bartlett")],
     ("torch.hamming_window(8, True, 0.5)", ), ("torch.hamming_window(8, True, 0.5, 0.4)", ),
-    # Elements at places.
+    # Operators that read or write elements at given indices.
     ("F.embedding_bag(x, y)", A, whole(2, 3, high=3)), ("F.embedding_bag(x, y, mode='sum')", A, whole(2, 3, high=3)),
     ("F.embedding_bag(x, y, mode='max')", A, whole(2, 3, high=3)),
     ("F.embedding_bag(x, y, mode='mean')", A, whole(4, 3, high=3)),
@@ -210,7 +211,8 @@ if torchvision is not None:
         ("torch.ops.torchvision.nms(x, y, 0.5)", BOXES[:, 1:], torch.tensor([0.3, 0.9, 0.5])),
     ]
 
-# Bodies of a scripted function forward(x, y, z), for code that needs several lines.
+# Bodies of scripted functions forward(x, y, z), for cases that need several lines
+# of TorchScript.
 BODIES = [
     ("y = x.expand(3, 4).contiguous()\ny[0] = 1\nreturn y", numbers(1, 4)),
     ("y = x.t().contiguous()\ny[0] = 1\nreturn x, y", A.clone()),

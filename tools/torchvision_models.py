@@ -43,8 +43,8 @@ except ImportError as error:
 models = torchvision.models
 KINDS = ("classification", "segmentation", "video", "detection", "optical_flow", "quantization")
 WAYS = ("scripted", "traced", "exported")
-# The smallest width and height of images that these architectures accept; all others get images of
-# 64 x 64.
+# For these architectures: the smallest width and height of images that they accept. All others get
+# images of 64 x 64.
 SIZES = {"inception_v3": 96, "alexnet": 64, "vit_h_14": 56, "squeezenet1_0": 64, "densenet": 64, "maxvit_t": 224}
 # Architectures that accept images of one size only, because their position embeddings are made for
 # that size.
@@ -73,10 +73,10 @@ def build(kind, name, make, least_score):
         arguments["weights_backbone"] = None
     if kind == "quantization":
         arguments["quantize"] = True
-        # Quantized operators round as the engine that runs them does. The engine is QNNPACK, because Ember
-        # rounds as it does. oneDNN, PyTorch's own choice on x86, differs from it by a step in 0.3% of the
-        # results of two convolutions and a sum. Most builders then ask for FBGEMM, and get QNNPACK if this
-        # PyTorch lacks FBGEMM.
+        # The results of quantized operators depend on how PyTorch's engine rounds. QNNPACK is used,
+        # because Ember rounds in the same way. oneDNN, PyTorch's default on x86, differs by one step in
+        # 0.3% of the results of two convolutions and a sum. Most model builders then ask for FBGEMM; they
+        # get QNNPACK if this PyTorch lacks FBGEMM.
         torch.backends.quantized.engine = "qnnpack"
         owner = sys.modules[make.__module__]
         own = models.quantization.utils.quantize_model
@@ -103,8 +103,9 @@ def build(kind, name, make, least_score):
             if isinstance(part, torch.nn.modules.batchnorm._BatchNorm) and part.running_mean is not None:
                 part.running_mean.normal_(0, 0.1)
                 part.running_var.uniform_(*((0.01, 0.1) if name.startswith("ssdlite") else (0.8, 1.2)))
-        # The scores of all boxes would be equal in f32, so that rounding chose the 300 best ones: PyTorch in f64
-        # has 3 of PyTorch's 300 in f32. With these weights it has all.
+        # The default weights make the scores of all boxes nearly equal. Then rounding decides which 300 boxes
+        # are kept: PyTorch in f64 keeps only 3 of those that it keeps in f32. With these weights it keeps the
+        # same 300.
         if name.startswith("ssdlite"):
             for parameter in model.head.parameters():
                 parameter.normal_(0, 0.1)
@@ -193,7 +194,7 @@ def save(way, kind, model, inputs, path):
     module = torch.jit.load(path)
     given = inputs[0] if kind == "detection" and way == "traced" else inputs
     expected = module(*given)
-    # Scripted detection models return (losses, detections).
+    # A scripted detection model returns a pair, (losses, detections).
     return expected
 
 

@@ -28,7 +28,8 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TUNE = os.path.join(os.environ.get("EMBER_BIN", os.path.join(ROOT, "bazel-bin/tools")), "vm-tune")
-# Seconds in which a trial must be recorded after a worker was killed.
+# Number of seconds within which the tuner must record a further trial after one
+# of its workers was killed.
 PATIENCE = 90
 
 
@@ -52,7 +53,7 @@ class Records:
         try:
             tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
             if not {"tasks", "trials", "best"} <= tables:
-                return  # killed before the tables were there
+                return  # vm-tune was killed before it created the tables
             checked = database.execute("PRAGMA integrity_check").fetchall()
             expect(checked == [("ok",)], f"{path}: integrity_check: {checked[:3]}")
             self.trials = set(database.execute(
@@ -66,7 +67,8 @@ class Records:
         missing = before.trials - self.trials
         expect(not missing, f"{path}: {len(missing)} trials are missing")
         for key, ratio in before.best.items():
-            # A schedule is measured again when a search begins, so its ratio may change.
+            # Each search measures the best schedule again, so its ratio may have
+            # changed.
             expect(self.best.get(key, 1) < 1, f"{path}: the best schedule of {key} was {ratio}, is {self.best.get(key)}")
 
 
@@ -117,7 +119,7 @@ def wait_for_trials(path, count, process, seconds):
             if len(Records(path).trials) > count:
                 return True
         except sqlite3.OperationalError:
-            pass  # The tuner writes at the moment.
+            pass  # the tuner is writing, so the database is locked
         time.sleep(0.1)
     return False
 
@@ -130,7 +132,7 @@ def run_round(options, rng, path, fleet, log):
                               f"--seed={rng.randrange(1 << 30)}"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
         victim = rng.choice(["tuner", "worker"])
-        # A third of the tuners are killed while they start.
+        # A third of the tuners are killed while they are starting.
         if victim == "worker" or rng.random() < 0.67:
             expect(wait_for_trials(path, len(before.trials), tuner, PATIENCE), "no trial was recorded")
         time.sleep(rng.uniform(0, 2))

@@ -24,11 +24,14 @@ import xgboost
 
 ENSEMBLES = 4
 TREES = 60
-# A score contains this much of the analytic estimate. With 1 and with 0 the order is a bit worse.
+# Share of the analytic estimate in a schedule's score; the rest is the trees' prediction. The
+# order of schedules is slightly worse with 0 and with 1.
 SHARE = 0.5
-# The difference in ln of time at which a schedule counts half as much as the fastest one of its task.
+# Difference of ln(time) from the fastest schedule of a task at which a schedule has half the weight
+# in training.
 HALF_WEIGHT = 0.7
-# Slower schedules than this, in ln of time to the fastest one, only need to be known as slow.
+# Largest difference of ln(time) from the fastest schedule that is learnt. Slower schedules
+# are clipped to it, because it is enough to know that they are slow.
 SLOWEST = 3.0
 PARAMETERS = {"max_depth": 6, "eta": 0.12, "subsample": 0.8, "colsample_bytree": 0.5, "min_child_weight": 4,
               "lambda": 2.0, "tree_method": "hist", "verbosity": 0, "base_score": 0.0, "nthread": 1}
@@ -68,7 +71,8 @@ class Data:
                         raise SystemExit("tune_model.py: %s: expected %d features, found %d; collect again"
                                          % (path, len(names), len(values)))
                     rows.setdefault((key, target), []).append((name, origin, float(seconds), values))
-        self.tasks = []  # (model, target, name, first row, row after the last)
+        self.tasks = []  # one entry for each task: (model, target, name, first row, row after the
+                         # last)
         features, speeds, self.origins, self.is_default = [], [], [], []
         for (_, target), group in rows.items():
             if len(group) < 6:
@@ -172,7 +176,8 @@ def residual_deviation(data, tasks, score):
 def evaluate(data, hold_target, share, folds=5):
     tasks = list(range(len(data.tasks)))
     if hold_target:
-        # Neither the target nor the dispatches are known: a dispatch's other targets are in the same fold.
+        # The test tasks have a target that is not trained on. In addition, their dispatches are not
+        # trained on for any target, because all targets of a dispatch are in one fold.
         held = [t for t in tasks if data.tasks[t][1] == hold_target]
         learnt = [t for t in tasks if data.tasks[t][1] != hold_target]
         if not held or not learnt:

@@ -29,7 +29,8 @@ import sys
 import tune_models
 
 FOLDER = os.path.join(tune_models.FOLDER, "strategies")
-# The dispatch, and one of the same kind with other shapes.
+# For each name: the dispatch that is tuned, and another one of the same kind
+# with other shapes, whose records may help.
 DISPATCHES = {
     "conv3x3-64": (("resnet18", "d2_conv_maximum"), ("resnet18", "d8_conv_maximum")),
     "conv3x3-512": (("resnet18", "d18_conv_maximum"), ("resnet18", "d13_conv_maximum")),
@@ -79,7 +80,8 @@ def search(tasks, records, *arguments):
         if os.path.exists(records + ".new" + suffix):
             os.remove(records + ".new" + suffix)
     vm_tune(f"--tasks={tasks}", f"--records={records}.new", "--workers=1", *arguments)
-    # Closes the write-ahead log, so that the file can be renamed.
+    # Moves the contents of SQLite's write-ahead log into the database, so that
+    # the file can be renamed.
     database = sqlite3.connect(records + ".new")
     database.execute("PRAGMA journal_mode=DELETE")
     database.close()

@@ -1,5 +1,5 @@
-// Tests vm-tune as a user calls it: a short search, its records, and modules
-// with the schedules that it found.
+// Tests vm-tune by running it as a user does: a short search, its records, and
+// modules with the schedules that it found.
 #include <string>
 
 #include "gmock/gmock.h"

@@ -31,7 +31,7 @@ class Player:
         """Waits until the process asks for its next call, or ends."""
         try:
             self.is_alive = self.here.recv(1) != b""
-        except ConnectionResetError:  # The process has ended without reading all bytes.
+        except ConnectionResetError:  # the process ended without reading all bytes
             self.is_alive = False
         if self.is_alive:
             if stop:

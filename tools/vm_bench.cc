@@ -1,4 +1,5 @@
-// vm-bench: measures how fast models run, by tier and thread count.
+// vm-bench: measures how long runs of models take, by tier and number of
+// threads.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -186,8 +187,8 @@ void PrintPeak(const std::vector<int64_t>& threads, TableFormat format) {
   std::fputs(table.Print(format).c_str(), stdout);
 }
 
-// Checks the flags that do not depend on a measurement, before the first one
-// begins.
+// Checks the flags that can be checked without a measurement, so that mistakes
+// are reported at once.
 Status CheckOptions(const Options& options,
                     const std::vector<std::string>& tiers,
                     const std::vector<int64_t>& threads) {
@@ -208,7 +209,8 @@ Status CheckOptions(const Options& options,
   return CheckOutputFile("--life", options.life);
 }
 
-// Makes the module of --expression. Returns the number of operations of a run.
+// Makes the module of --expression. Returns the number of arithmetic operations
+// in a run.
 StatusOr<double> PrepareExpression(Options& options) {
   const LoadOptions& load = options.benchmark.load;
   const std::string_view flag = !options.models.empty() ? "MODEL"
@@ -248,12 +250,13 @@ std::vector<Configuration> ConfigurationsOf(
   return configurations;
 }
 
-// True if the table says how fast the processor itself is.
+// True if the table has the column with the processor's peak rate.
 bool MeasuresPeak(const Options& options) {
   return options.format == "json" && options.benchmark.device == "cpu";
 }
 
-// Prints the table that the flags ask for.
+// Prints the table of measurements, or the table of a comparison, as the flags
+// say.
 Status PrintTable(const Options& options,
                   const std::vector<EarlierRow>& earlier, double operations,
                   TableFormat format,
@@ -280,8 +283,8 @@ Status PrintTable(const Options& options,
                              configurations));
 }
 
-// Checks the flags of comparisons, and sets the number of rounds and the work
-// of each.
+// Checks the flags of comparisons. Sets the number of rounds, and how long each
+// round measures.
 Status PrepareRounds(Options& options) {
   const bool compares = !options.compare.empty() || !options.peer.empty();
   if (!options.compare.empty() && !options.peer.empty()) {
@@ -327,8 +330,8 @@ Status Bench(Options& options) {
   if (!options.compare.empty()) {
     EMBER_ASSIGN_OR_RETURN(earlier, ReadEarlier(options.compare));
   }
-  // The child processes read the model; stdin would be empty for the second
-  // one.
+  // stdin cannot be read twice, so the model may not be "-": each child process
+  // reads it anew.
   if (std::ranges::find(options.models, kStandardStream) !=
       options.models.end())
     EMBER_RETURN_IF_ERROR(StdinFile("MODEL").status());

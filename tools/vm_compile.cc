@@ -152,8 +152,8 @@ std::string SizeText(int64_t bytes) {
   return text;
 }
 
-// Returns an error unless a step of the pipeline has this name and may be
-// disabled.
+// Checks a name of --disable-pass. Error: no step of the pipeline has the name,
+// or the step may not be disabled.
 Status CheckPass(const std::string& name) {
   std::vector<std::string_view> known;
   for (const compiler::PipelineStep& step : compiler::Pipeline()) {
@@ -227,8 +227,8 @@ Status Compile(const Options& options) {
   for (const Metadata& entry : metadata)
     vm::SetMetadata(entry.key, entry.value, module.metadata);
   EMBER_RETURN_IF_ERROR(dump_status);
-  // The limits of time and memory end here, so that they cannot end the process
-  // while it writes the module.
+  // The limits of time and memory end here. Otherwise they could end the
+  // process while it writes the module.
   limits = nullptr;
   EMBER_RETURN_IF_ERROR(
       WriteModuleFile(module, options.output, load.progress.get()));

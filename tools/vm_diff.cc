@@ -33,15 +33,15 @@ struct Options {
   std::string a = "tier:0", b, repro;
   int64_t threads = 0, seed = 0, rows = 10;
   double rtol = kRtol, atol = 1e-5, factor = 1;
-  // Returns the tolerance for the results of whole models (not of single
-  // dispatches).
+  // Returns the tolerance for results of whole models. Results of single
+  // dispatches are compared by CompareTiers instead.
   Tolerance OfModels() const {
     return {.rtol = rtol, .atol = atol, .allows_rounding = rtol == kRtol};
   }
   LimitFlags limits;
   MissingInputs missing;
   bool allow_tf32 = false;
-  bool differs = false;  // The run sets this to true if results differ.
+  bool differs = false;  // set to true by the run if results differ
 };
 
 void Declare(Options& options, Flags& flags) {
@@ -118,8 +118,8 @@ void PrintDifferences(const std::vector<DispatchDifference>& differences,
   }
 }
 
-// Prints for each result of the model how it compares. Returns true if a result
-// differs.
+// Prints how each result of the model compares between the two sides. Returns
+// true if a result differs.
 bool CompareResults(const Options& options, const vm::Module& module,
                     const std::vector<vm::Tensor>& b,
                     const std::vector<vm::Tensor>& a) {
@@ -202,9 +202,9 @@ Status CompareModules(Options& options, const Side& a, const Side& b,
   if (!trace_b.ok()) return trace_b.status().WithContext(options.models[1]);
   const TraceComparison comparison =
       CompareTraces(*trace_b, trace_a, options.OfModels());
-  // Two models may compute the same results by different steps. So only the
-  // models' results decide the exit status; the dispatches show where a
-  // difference begins.
+  // Two models may compute equal results by different dispatches. So the exit
+  // status depends on the models' results only; differing dispatches show where
+  // a difference begins.
   options.differs =
       CompareResults(options, *module_a, trace_b->results, trace_a.results);
   std::printf("%lld dispatches correspond, %lld do not; %lld differ%s",

@@ -95,8 +95,8 @@ std::string Signature(const vm::ModuleDefinition& module) {
   return text;
 }
 
-// Returns a JSON list of inputs or results: names, types and dims, where an
-// open dim is its name.
+// Returns a JSON list of inputs or results with their names, types and dims. An
+// open dim is given by its name.
 std::string SignatureJson(const vm::Program& program,
                           std::span<const vm::TensorSignature> signatures) {
   std::string text;
@@ -117,7 +117,8 @@ std::string SignatureJson(const vm::Program& program,
   return "[" + text + "]";
 }
 
-// Returns the signature as JSON: a list of the module's programs.
+// Returns the signature as a JSON list of the module's programs, with the
+// inputs and results of each.
 std::string SignatureJson(const vm::ModuleDefinition& module) {
   std::string text;
   for (const vm::Program& program : module.programs) {
@@ -131,8 +132,9 @@ std::string SignatureJson(const vm::ModuleDefinition& module) {
          ", \"programs\": [" + text + "]}\n";
 }
 
-// Returns the module's metadata as text: "key: value", or a long value in lines
-// below its key. Of a tokenizer, which is base64, it has the size.
+// Returns the metadata as text, "key: value" on one line, or a long value on
+// the lines below its key. For a kept tokenizer, whose value is base64, only
+// its size is shown.
 std::string Metadata(const vm::ModuleDefinition& module) {
   std::string text;
   for (const vm::MetadataEntry& entry : module.metadata) {
@@ -242,7 +244,8 @@ Status Dump(const Options& options) {
     return CommandLineError("--emit=json: expected --part=signature, found " +
                             options.part);
   }
-  // A text may go to a terminal, an ONNX file may not.
+  // Text may be printed to a terminal. An ONNX file (--emit=netron) is binary,
+  // so it may not.
   const bool is_stdout =
       options.output.empty() ||
       (options.output == kStandardStream && options.emit != "netron");

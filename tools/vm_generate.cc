@@ -40,8 +40,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The number of tokens of a chat that the state first has memory for. It grows
-// when the chat is longer.
+// Number of tokens for which memory is allocated at the beginning of a chat. A
+// longer chat allocates more.
 constexpr int64_t kFirstContext = 4096;
 
 struct Options {
@@ -82,17 +82,18 @@ void Declare(Options& options, Flags& flags) {
   flags.Example("vm-generate model.gguf --ids=1,403,407 -n 32 --top=5");
 }
 
-// The text half of a model.
+// The parts of a language model that deal with text.
 struct TextParts {
   llm::Tokenizer tokenizer;
   std::optional<llm::ChatTemplate> chat_template;
-  std::vector<int32_t> prompt;  // Empty unless PromptKind::kText is used.
+  std::vector<int32_t> prompt;  // the tokens of the prompt, for
+                                // PromptKind::kText only
 };
 
-// Adds to an error what the user can do.
+// Appends `advice`, which says what the user can do, to an error's message.
 template <typename T>
 StatusOr<T> Advised(StatusOr<T> value, const std::string& advice) {
-  // For a damaged file nothing else helps.
+  // No advice is added for a damaged file, because no flag can repair it.
   if (value.ok() || value.status().code() == StatusCode::kDataLoss)
     return value;
   return Status(value.status().code(),
@@ -106,7 +107,8 @@ StatusOr<llm::Tokenizer> LoadTokenizer(const Options& options) {
                    "--tokenizer needs a GGUF file, a tokenizer.json, or a "
                    "folder with one");
   }
-  // A missing model is reported as for --ids.
+  // The model is opened before its tokenizer is read, so that a missing file
+  // gives the same error as with --ids.
   const ModelSource model = ModelSource::OfUserPath(options.models[0]);
   EMBER_RETURN_IF_ERROR(OpenModel(model).status());
   return Advised(TokenizerOfModel(model),
@@ -145,14 +147,15 @@ StatusOr<TextParts> LoadTextParts(const Options& options,
   return parts;
 }
 
-// A model that is ready to run. The tier lives until the process ends.
+// A model that is ready to run. Its tier is kept elsewhere, until the process
+// ends.
 struct ReadyModel {
   std::unique_ptr<vm::Session> session;
   int64_t trained_context = 0;
 };
 
-// Loads the model's module, or the one that was kept when a process compiled
-// the model before.
+// Loads the model's module: the one that an earlier process kept in the module
+// cache, or a new one.
 StatusOr<LoadedModel> LoadOrCompile(const Options& options,
                                     const LoadOptions& load) {
   const std::string& path = options.models[0];
@@ -165,8 +168,8 @@ StatusOr<LoadedModel> LoadOrCompile(const Options& options,
   std::fprintf(stderr, "%s\n", cache.Announcement().c_str());
   EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition definition,
                          CompileModel(path, load));
-  // The limits of time and memory end here, so that they cannot end the process
-  // while it writes the module.
+  // The limits of time and memory end here. Otherwise they could end the
+  // process while it writes the module.
   limits = nullptr;
   return cache.Keep(std::move(definition));
 }
@@ -181,7 +184,8 @@ StatusOr<ReadyModel> Open(const Options& options) {
                          OpenDevice(options.device, options.threads,
                                     CacheOptionsOf(options.cache).folder));
   EMBER_ASSIGN_OR_RETURN(LoadOptions load, LoadOptionsOf(options.import));
-  // Guesses are checked by the logits of all positions.
+  // Checking guesses needs the logits of all positions, which only the entry
+  // "all" computes.
   if (load.entry.empty() && !options.models[0].ends_with(".vmfb")) {
     if (options.generate.guesses > 0) load.entry = "all";
     if (!options.generate.prompts_file.empty()) {
@@ -204,7 +208,7 @@ StatusOr<ReadyModel> Open(const Options& options) {
   return model;
 }
 
-// Numbers of tokens that the state has memory for, first and at most.
+// Number of tokens for which memory is allocated, at first and at most.
 struct Context {
   int64_t first = 0, most = 0;
 };
@@ -221,7 +225,8 @@ Context ContextOf(const Options& options, const GenerateSettings& settings,
   return {std::min(most, kFirstContext), most};
 }
 
-// Checks that the tokenizer is not that of another model.
+// Checks that the tokenizer belongs to this model, by the size of its
+// vocabulary.
 Status CheckVocabulary(const Options& options, const llm::Tokenizer& tokenizer,
                        const LanguageModel& model) {
   const int64_t logits = model.vocabulary();
@@ -233,7 +238,8 @@ Status CheckVocabulary(const Options& options, const llm::Tokenizer& tokenizer,
       std::to_string(logits) + "; give the tokenizer of this model");
 }
 
-// prompt: what is not in the model's state yet.
+// Generates and prints ids. `prompt` are the tokens that are not in the model's
+// state yet.
 Status PrintIds(const Options& options, const GenerateSettings& settings,
                 std::span<const int32_t> prompt, LanguageModel& model,
                 GenerationTimes& times) {
@@ -281,7 +287,7 @@ Status PrintText(const Options& options, const GenerateSettings& settings,
       settings.kind == PromptKind::kMessage ? &settings.prompt : nullptr);
 }
 
-// Continues the lines of --prompts.
+// Generates a text for each line of the file of --prompts, several at once.
 Status PrintTexts(const Options& options, const GenerateSettings& settings,
                   const TextParts& parts, const ReadyModel& opened) {
   SharedSession session(*opened.session);

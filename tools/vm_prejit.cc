@@ -1,4 +1,5 @@
-// vm-prejit: writes kernels for named processors into a module.
+// vm-prejit: compiles kernels for named processors and writes them into a
+// module or to files.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -144,7 +145,8 @@ void Declare(Options& options, Flags& flags) {
       "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
 }
 
-// Adds a section of native kernels. It replaces a section for the same target.
+// Adds a native section to the module. An earlier section for the same target
+// is replaced.
 void Put(vm::NativeSection section, std::vector<vm::NativeSection>& natives) {
   std::erase_if(natives, [&](const vm::NativeSection& other) {
     return other.target == section.target;
@@ -221,8 +223,8 @@ LibraryOptions LibraryOptionsOf(const Options& options) {
           .symbol = options.symbol};
 }
 
-// --emit=c and target c11 belong together: a C file must be compiled before it
-// can run, so no module contains one.
+// Checks that target c11 is used with --emit=c and only with it. Kernels in C
+// have to be compiled, so a module cannot contain them.
 Status CheckTargets(const Options& options,
                     const std::vector<jit::CompileTarget>& targets) {
   for (const jit::CompileTarget& target : targets) {
@@ -252,7 +254,8 @@ Status CheckTargets(const Options& options,
   return CheckNativeLibrary(names, LibraryOptionsOf(options));
 }
 
-// Checks, before any kernel is made, that the output files can be written.
+// Checks that the output files can be written, before kernels are made, which
+// may take minutes.
 Status CheckFiles(const Options& options,
                   const std::vector<jit::CompileTarget>& targets) {
   EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
@@ -275,7 +278,8 @@ Status CheckIsModule(const Options& options, const LoadedModel& model) {
       ": expected a compiled module (vm-compile makes one), found a model");
 }
 
-// Reads a file of schedules, or the best ones of a file of records.
+// Reads the tuned schedules of --tuned: from a text file, or the best ones from
+// a database of records.
 StatusOr<jit::TunedSchedules> ReadTuned(const std::string& file) {
   constexpr std::string_view kDatabase = "SQLite format 3";
   EMBER_ASSIGN_OR_RETURN(const std::string text, ReadFile(UserPath(file)));
@@ -290,7 +294,7 @@ StatusOr<jit::TunedSchedules> ReadTuned(const std::string& file) {
   return schedules;
 }
 
-// Puts the schedules of the module's dispatches into its metadata.
+// Stores the schedules of the module's dispatches in the module's metadata.
 Status AddTuned(const Options& options,
                 const std::shared_ptr<const vm::Module>& module,
                 const jit::TunedSchedules& tuned,
@@ -318,8 +322,8 @@ Status AddTuned(const Options& options,
 
 StatusOr<std::vector<vm::DispatchProfile>> ReadProfile(
     const Options& options, const vm::ModuleDefinition& module) {
-  // Largest number of bytes of a profile's file. No module has so many
-  // dispatches that its profile is larger.
+  // Largest size of a profile's file in bytes. The profile of a real module is
+  // much smaller.
   constexpr size_t kMaxBytes = size_t{64} << 20;
   EMBER_ASSIGN_OR_RETURN(const std::string text,
                          ReadFile(UserPath(options.profile)));

@@ -112,7 +112,7 @@ Status CheckOptions(const Options& options) {
   return CheckOutputFile("-o", options.output);
 }
 
-// Runs as often as --runs says.
+// Runs the model as often as --runs says, and records the runs.
 class Runner {
  public:
   Runner(const Options& options, const hal::Device& device, const Tier& tier,
@@ -131,7 +131,8 @@ class Runner {
       EMBER_RETURN_IF_ERROR(
           WarmUp("vm-report", tier_, [this] { return RunLimited(); }));
     }
-    // The session's profile has the counters of the runs that follow.
+    // Clears the session's profile after the warm-up, so that its counters are
+    // those of the measured runs.
     if (options_.runs > 1) TakeCalls(session_, life_);
     life_.warm_up_runs = life_.runs.size();
     for (int64_t run = 1; run < options_.runs; ++run)
@@ -155,7 +156,7 @@ class Runner {
   std::vector<vm::Tensor> results_;
 };
 
-// Loads a model, runs it, and returns the data of the page.
+// Loads a model, runs it, and returns the data of its side of the page.
 StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
   SessionLife life = {.model = path};
   EMBER_ASSIGN_OR_RETURN(std::shared_ptr<hal::Device> device,
@@ -197,7 +198,8 @@ StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
   options.missing.made.clear();
   options.missing.guessed.clear();
   EMBER_RETURN_IF_ERROR(CheckSchedulesUsed(tier));
-  // A second model must not be measured while kernels of the first are made.
+  // Waits until all kernels are compiled. Otherwise their compilation would
+  // disturb the measurement of a second model.
   if (tier.jit != nullptr) tier.jit->Wait();
   const std::span<const vm::TraceEvent> calls = session->trace();
   life.calls.insert(life.calls.end(), calls.begin(), calls.end());
@@ -216,7 +218,8 @@ StatusOr<nlohmann::json> RunModel(Options& options, const std::string& path) {
                      .max_bytes = kMaxPageData / options.models.size()});
 }
 
-// Returns the text of the file if it is a page of an earlier report.
+// Returns the text of a file if it is a page that vm-report wrote earlier;
+// nothing otherwise.
 StatusOr<std::optional<std::string>> EarlierPage(const std::string& path) {
   if (!path.ends_with(".html")) return std::optional<std::string>();
   EMBER_ASSIGN_OR_RETURN(std::string text, ReadFile(UserPath(path)));

@@ -216,7 +216,7 @@ void Declare(Options& options, Flags& flags) {
       "vm-run model.vmfb --profile --runs=10 --threads=1 --trace=out.json");
 }
 
-// Reads the tensors of --expected, with which results are compared.
+// Reads the tensors of --expected, with which the results are compared.
 StatusOr<std::vector<NumberedTensor>> ReadExpected(const Options& options,
                                                    const vm::Module& module) {
   RandomTensors random(static_cast<uint64_t>(options.seed));
@@ -245,8 +245,8 @@ Status CheckExpected(const Options& options, const vm::Module& module,
   return OkStatus();
 }
 
-// Returns the paths of --output. Error: a path's folder does not exist or
-// cannot be written.
+// Returns the paths of the flags --output. Error: the folder of a path does not
+// exist or cannot be written.
 StatusOr<std::vector<NamedPath>> OutputPaths(const Options& options) {
   std::vector<NamedPath> paths;
   for (const std::string& spec : options.outputs) {
@@ -259,7 +259,8 @@ StatusOr<std::vector<NamedPath>> OutputPaths(const Options& options) {
   return paths;
 }
 
-// Returns for each path of --output the number of the result to write there.
+// Returns for each path of --output the number of the model's result that is
+// written there.
 StatusOr<std::vector<size_t>> BindOutputs(const std::vector<NamedPath>& paths,
                                           const vm::Module& module) {
   std::vector<std::optional<std::string>> names;
@@ -280,8 +281,8 @@ Status WriteOutputs(const std::vector<NamedPath>& paths,
   return OkStatus();
 }
 
-// Writes the trace. `life` has the calls of the first run; the session has
-// those of the others.
+// Writes the trace file. The calls of the first run are in `life`, those of all
+// later runs still in the session.
 Status WriteTrace(const std::string& path, SessionLife life,
                   const vm::Session& session, const Tier& tier) {
   const std::span<const vm::TraceEvent> calls = session.trace();
@@ -290,7 +291,7 @@ Status WriteTrace(const std::string& path, SessionLife life,
       path, PrintChromeTrace(LifeTrace(life, session, tier.tiering.get())));
 }
 
-// True if stdout is an object of JSON.
+// True if the tool prints a JSON object to stdout, instead of texts.
 bool PrintsJson(const Options& options) {
   return options.print == "json" || options.profile == "json" ||
          options.explain == "json";
@@ -324,8 +325,8 @@ StatusOr<std::shared_ptr<Shadow>> OpenShadow(const Options& options,
       .folder = UserPath(options.shadow), .runs = options.shadow_runs});
 }
 
-// Prints how many kernels and calls --shadow checked, and each difference.
-// Returns an error if a kernel differed.
+// Prints what --shadow found: the numbers of checked kernels and calls, and
+// each difference. Returns an error if a kernel's results differed.
 Status CheckShadow(const Shadow& shadow) {
   std::fputs(shadow.Text().c_str(), stdout);
   const size_t count = shadow.findings().size();
@@ -341,8 +342,9 @@ Status OnDevice(const std::string& device, const Status& status) {
   return device == "cpu" ? status : status.WithContext("--device=" + device);
 }
 
-// Describes the work that a run on the device leaves to the CPU, and its cost.
-// It uses a session without tracing, which would wait for each dispatch.
+// Returns the section of --explain about the work that a run on the device
+// leaves to the CPU. It makes a session of its own without tracing, because
+// tracing waits after each dispatch.
 StatusOr<std::string> ExplainPlacement(const Options& options,
                                        vm::SessionOptions session_options,
                                        const LoadedModel& model,
@@ -376,7 +378,7 @@ TierOptions TierOptionsOf(const Options& options) {
           .model = options.models[0]};
 }
 
-// Checks the flags that do not depend on the model.
+// Checks the flags that can be checked without the model.
 Status CheckOptions(const Options& options) {
   EMBER_RETURN_IF_ERROR(CheckTierOptions(TierOptionsOf(options)));
   if (PrintsJson(options)) {
@@ -393,8 +395,9 @@ Status CheckOptions(const Options& options) {
   return CheckOutputFolder("--shadow", options.shadow);
 }
 
-// Calls the session as often as --runs says, and records the runs. The record
-// gets the calls of the first run, which the session's profile leaves out.
+// Runs the model as often as --runs says, and records the runs. The calls of
+// the first run are moved to the record, so that the session's profile has only
+// the later ones.
 Status RunAll(const Options& options, const Tier& tier, vm::Session& session,
               const hal::Device& device, const std::vector<vm::Tensor>& inputs,
               ShownProgress* progress, std::vector<vm::Tensor>* results,
@@ -404,7 +407,8 @@ Status RunAll(const Options& options, const Tier& tier, vm::Session& session,
         LimitRunOnDevice(options.limits, device, options.device);
     EMBER_RETURN_IF_ERROR(
         OnDevice(options.device, RunOnce(session, inputs, results, life)));
-    // The record keeps the first ones of very many runs.
+    // If there are very many runs, only the first ones are recorded, which
+    // bounds the memory.
     constexpr size_t kMaxKept = 1'000'000;
     if (life.runs.size() > kMaxKept) life.runs.pop_back();
     return OkStatus();
@@ -413,7 +417,8 @@ Status RunAll(const Options& options, const Tier& tier, vm::Session& session,
   if (runs == 0) runs = options.explain.empty() ? 1 : 11;
   for (int64_t run = 0; run < runs; ++run) {
     if (run == 1 && options.runs == 0 && options.tier == "auto") {
-      // So --explain describes the kernels, not the interpreter.
+      // Runs until the kernels are there, so that --explain describes them and
+      // not the interpreter.
       EMBER_RETURN_IF_ERROR(ReportStep(progress, {"warm-up", "", 0, 0}));
       EMBER_RETURN_IF_ERROR(WarmUp("vm-run", tier, run_once));
     }
@@ -426,7 +431,8 @@ Status RunAll(const Options& options, const Tier& tier, vm::Session& session,
   return OkStatus();
 }
 
-// Prints the time of each pass, in execution order.
+// Prints the time that each pass of the compiler took, in the order of
+// execution.
 Status PrintPassTimes(const Tier& tier) {
   Table table({"pass", "ms"});
   if (tier.jit != nullptr) {
@@ -556,8 +562,8 @@ Status Run(Options& options) {
     const std::string what =
         ExplainDeviceText(*session, tier.tiering.get(), options.device,
                           static_cast<size_t>(options.profile_rows));
-    // The first session is destroyed before the second one is made, because
-    // both together would take twice the memory.
+    // The first session is destroyed before the second one is created, because
+    // two sessions would take twice the memory.
     session = nullptr;
     EMBER_ASSIGN_OR_RETURN(
         const std::string where,
@@ -570,7 +576,8 @@ Status Run(Options& options) {
                    .c_str(),
                stdout);
     if (tier.tiering != nullptr) {
-      // A dispatch that the cost model cannot describe has no row there.
+      // The table of predicted gains is left out if the cost model cannot
+      // predict them; that is no error of the run.
       const StatusOr<std::string> gain =
           PredictedGainText(*session, model.module, load.shapes);
       if (gain.ok()) std::fputs(gain->c_str(), stdout);

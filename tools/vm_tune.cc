@@ -59,12 +59,13 @@ struct Options {
   ImportFlags import;
   std::string target = "host", records, strategy = "draft", model = "trees",
               export_file, report;
-  // A number of processes, slurm:N, or the address of a queue.
+  // value of --workers: a number of processes, slurm:N, or the address of a
+  // queue
   std::string workers;
-  int64_t processes = 0;  // the number that --workers has; 0: one per core
+  int64_t processes = 0;  // the number in --workers; 0: one process per core
   QueueAddress queue;
   SlurmOptions slurm;
-  std::string tasks;  // a folder of tasks, in place of models
+  std::string tasks;  // folder of tasks that are tuned instead of models
   std::string write_tasks, export_default;
   double seconds = 0, share = 0;
   int64_t trials = 0, seed = 1, batch = 8;
@@ -151,7 +152,7 @@ void Declare(Options& options, Flags& flags) {
 }
 
 volatile std::sig_atomic_t is_interrupted = 0;
-// The process whose end ends the search; 0: none.
+// The search ends when this process ends; 0: there is none.
 pid_t followed = 0;
 
 void Interrupt(int) { is_interrupted = 1; }
@@ -204,7 +205,7 @@ StatusOr<std::vector<tune::Task>> LoadTasks(const Options& options,
   return tasks;
 }
 
-// Does the work of --write-tasks.
+// Writes the tasks to a folder, as --write-tasks asks.
 Status WriteTasks(const std::string& folder,
                   const std::vector<tune::Task>& tasks) {
   EMBER_RETURN_IF_ERROR(MakeOutputFolder("--write-tasks", folder));
@@ -214,7 +215,7 @@ Status WriteTasks(const std::string& folder,
   return OkStatus();
 }
 
-// Does the work of --export-default.
+// Writes the default schedules to a file, as --export-default asks.
 Status ExportDefault(const Options& options,
                      const std::vector<tune::Task>& tasks) {
   jit::TunedSchedules schedules;
@@ -230,8 +231,9 @@ Status ExportDefault(const Options& options,
   return WriteUserFile(options.export_default, schedules.Print());
 }
 
-// Gives the tuner what the records know: trials, the best schedule, and those
-// of near tasks for a task without one.
+// Passes what the records have to the tuner: trials, and the best schedule of
+// each task. A task without one gets the best schedules of similar tasks as
+// suggestions.
 Status UseRecords(const std::vector<tune::Task>& tasks,
                   const tune::RecordStore& store, tune::Tuner& tuner) {
   constexpr int kNear = 3;
@@ -253,7 +255,8 @@ Status UseRecords(const std::vector<tune::Task>& tasks,
     if (best) {
       suggest(i, *best, "records");
     } else {
-      // A schedule of another shape rarely applies, so a refusal says nothing.
+      // The schedule of a task with other shapes often does not apply, so its
+      // refusal is not reported.
       EMBER_ASSIGN_OR_RETURN(const std::vector<tune::BestRecord> near,
                              store.Near(tasks[i], kNear));
       for (const tune::BestRecord& record : near) {
@@ -306,14 +309,16 @@ void PrintTable(const std::vector<tune::Task>& tasks,
   std::fputs(table.Print(TableFormat::kMarkdown).c_str(), stdout);
 }
 
-// Returns the average number of other processes that want a core.
+// Returns the load average of the machine: how many other processes want a
+// core.
 double LoadOfMachine() {
   double load = 0;
   return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
-// The way in which trials are measured, and what it needs. The fleet is
-// destroyed before its queue, and the queue before the workers' array.
+// The function that measures trials, with the objects that it uses. The order
+// of the members matters for destruction: the fleet before its queue, the queue
+// before the array of workers.
 struct Measurer {
   std::optional<WorkerMeasure> processes;
   std::unique_ptr<SlurmArray> array;
@@ -395,7 +400,8 @@ Status Tune(const Options& options, const std::string& target,
        .most_seconds = search.most_seconds,
        .build = is_measured ? tune::BuildText() : "model",
        .records_trials = is_measured,
-       // The file is written at the end, too, and an error is then
+       // Errors of exporting the best schedules are ignored here, because they
+       // are exported again at the end of the search, where an error is
        // reported.
        .on_best = [&] { static_cast<void>(Export(options, store)); }});
   tune::TreeModel trees = tune::TreeModel::Shipped();
@@ -453,7 +459,7 @@ Status ReportRecords(const std::vector<tune::Task>& tasks,
   return OkStatus();
 }
 
-// Reads --workers: N, slurm:N or the address of a queue, which stays in
+// Parses --workers: N, slurm:N or the address of a queue. An address is left in
 // options.workers.
 Status ReadWorkers(Options& options) {
   constexpr std::string_view kSlurm = "slurm:";
@@ -475,8 +481,8 @@ Status ReadWorkers(Options& options) {
       text + "'");
 }
 
-// Returns the text of the target that the user named: a name of vm-prejit's
-// --target, or the text itself, as a worker prints it.
+// Returns the text of the target for which to tune. The user gives it as a name
+// of vm-prejit's --target, or as the full text that a worker prints.
 StatusOr<std::string> TargetOf(const std::string& name) {
   if (name == "host") return hal::HostTarget();
   if (TargetText(name).name().ends_with("-linux")) return name;

@@ -38,26 +38,26 @@ class Waits:
     """Tracks which thread has each core, and which threads are ready to run on it."""
 
     def __init__(self, program):
-        self.program = program  # The name of the thread that calls the model.
-        # The running thread of each core: (thread, time in seconds up to which its run has been
+        self.program = program  # name of the thread that calls the model
+        # For each core, what runs on it: (thread, time in seconds up to which its run was
         # accounted for, group of the thread).
         self.running = {}
-        # The threads of self.session that are ready to run but wait for a core. Each has a list of
-        # two items: the core, and a counter {group: seconds}, which says how long threads of each
-        # group have run on that core since the wait began.
+        # The threads of self.session that are waiting for a core. For each: the core, and a
+        # counter {group: seconds} of how long threads of each group have run on that core since
+        # the wait began.
         self.ready = {}
         # The threads of the vm::Session that is measured: the thread that calls the model, and the
         # threads of the pool.
         self.session = set()
-        # One entry {group: seconds} for each wait of a thread of the session that has ended: how
-        # long it waited for threads of each group.
+        # One entry {group: seconds} for each finished wait of a thread of the session: how long
+        # threads of each group ran on the core during the wait.
         self.waits = []
 
     def group(self, thread, name):
         if name in (self.program, "ember-pool"):
             self.session.add(thread)
-        # A new thread has the name of its creator until it sets its own, so it may have been counted
-        # as a thread of the session.
+        # A new thread has its creator's name until it sets its own. So it may have been taken for a
+        # thread of the session, which is undone here.
         else:
             self.session.discard(thread)
         return OWN if name == self.program else GROUP_OF_NAME.get(name, OTHERS)

@@ -65,11 +65,13 @@ window.measure = async (times) => {
 window.ready = true;
 </script>`;
 
-// One origin for each engine, so that Chromium gives each a process; counts what it sent.
+// Serves the files of one engine and counts the bytes sent. Each engine has an
+// origin (port) of its own, so that Chromium runs it in a process of its own.
 function serve() {
   const sent = { bytes: 0, compressed: 0 };
   const server = createServer((request, response) => {
-    // An isolated page has a clock of 5 us instead of 100 us.
+    // These headers isolate the page, which gives it a clock with a resolution
+    // of 5 us instead of 100 us.
     response.setHeader('cross-origin-opener-policy', 'same-origin');
     response.setHeader('cross-origin-embedder-policy', 'require-corp');
     const [, root, ...rest] = decodeURIComponent(request.url.split('?')[0]).split('/');
@@ -97,7 +99,7 @@ function serve() {
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const mega = (bytes) => (bytes / 1e6).toFixed(2);
 
-// Returns the memory of each page's process: process id -> bytes.
+// Returns the memory of each page's process, by process id, in bytes.
 async function residentBytes(cdp) {
   const { processInfo } = await cdp.send('SystemInfo.getProcessInfo');
   const found = new Map();
@@ -108,7 +110,7 @@ async function residentBytes(cdp) {
   return found;
 }
 
-// Closes a page and returns the memory that its process had.
+// Closes a page. Returns the memory that its process had just before.
 async function closePage({ context, server }, cdp) {
   const before = await residentBytes(cdp);
   await context.close();
@@ -133,7 +135,8 @@ async function measureModel(browser, cdp, name) {
     ['tier 0', (page) => page.evaluate((n) => window.begin.ember(n, false), name)],
     ['ort', (page) => page.evaluate((n) => window.begin.ort(n), name)]];
   const open = [];
-  // The order of the first results changes from round to round, as the machine's load does.
+  // The time to the first result is measured in each round, because the
+  // machine's load changes.
   const firsts = engines.map(() => []);
   for (let round = 0; round < Math.min(3, rounds); ++round) {
     for (const [i, [, start]] of engines.entries()) {

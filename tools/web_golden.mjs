@@ -14,12 +14,14 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// The types of a TensorProto: number in onnx.proto -> our type, bytes of an element.
+// The element types of a TensorProto: for each number in onnx.proto, Ember's
+// name of the type.
 const PROTO_TYPES = {
   1: 'f32', 2: 'u8', 3: 'i8', 4: 'u16', 5: 'i16', 6: 'i32', 7: 'i64', 9: 'bool', 10: 'f16', 11: 'f64', 12: 'u32', 13: 'u64',
 };
 
-// Reads the fields of a protobuf message: [number, value], where a value is a BigInt or bytes.
+// Parses the fields of a protobuf message. Yields pairs [number, value], where
+// a value is a BigInt or bytes.
 function* fieldsOf(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
@@ -43,7 +45,8 @@ function* fieldsOf(bytes) {
   }
 }
 
-// Returns the tensor of a TensorProto with raw data, as the corpus has them; null for other messages.
+// Returns the tensor in a TensorProto. The corpus has only raw data; another
+// message gives null.
 export function readTensorProto(bytes, ember) {
   const dims = [];
   let type, raw, name = '';
@@ -59,7 +62,8 @@ export function readTensorProto(bytes, ember) {
   return { name, tensor: new ember.Tensor(type, new kind(Uint8Array.from(raw).buffer), dims) };
 }
 
-// Returns packed varints as a message with one field per number.
+// Splits packed varints, and returns them as a message whose fields are the
+// numbers.
 function prefixed(packed) {
   const bytes = [];
   let isBegin = true;
@@ -91,10 +95,11 @@ function run(program, args, env = {}) {
   return execFileSync(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 28 });
 }
 
-// Returns the last line of an error, without the path of the model.
+// Returns the last line of an error message, without the path of the model.
 const lineOf = (error) => String(error.stderr ?? error.message).trim().split('\n').pop().slice(0, 150);
 
-// Compares two results. Returns '' if they are equal, or the difference.
+// Compares two results. Returns '' if they are equal, otherwise a text about
+// the difference.
 function compare(name, got, want, tolerance) {
   if (got.byteLength !== want.byteLength) return `${name}: expected ${want.byteLength} bytes, found ${got.byteLength}`;
   if (Buffer.compare(Buffer.from(got.buffer, got.byteOffset, got.byteLength), Buffer.from(want.buffer)) === 0) return '';
@@ -107,12 +112,14 @@ function compare(name, got, want, tolerance) {
   return tolerance === null ? `${name}: NaNs differ` : '';
 }
 
-// Compiles a model, with the shapes of the record where the model does not say them or says others.
+// Compiles a model. Dims that the model leaves open, or that the recorded
+// inputs have differently, are fixed to the recorded ones.
 function compileFor({ inputs, outputs }, model, module, options) {
   const compile = (...args) => run(join(options.tools, 'vm-compile'), [model, '-o', module, ...args]);
   const dimsOf = (i) => inputs[i][2].join('x');
   if (/graphdef/.test(model)) {
-    // Some records begin in the middle of the graph.
+    // The recorded inputs and outputs may be nodes in the middle of the graph,
+    // so their names are given as the entry.
     const names = (list) => list.map(([name]) => name).join(',');
     return compile(`--entry=${names(inputs)}->${names(outputs)}`, ...inputs.map(([name], i) => `--shape=${name}=${dimsOf(i)}`));
   }
@@ -128,9 +135,10 @@ function compileFor({ inputs, outputs }, model, module, options) {
   }
 }
 
-// Runs one model and returns its row: a status and a note.
+// Compiles and runs one model. Returns its row of the table: a status and a
+// note.
 async function check(item, options, ember, folder) {
-  // A saved model is a folder.
+  // A TensorFlow SavedModel is a folder, not a file.
   const model = join(options.corpus, item.path, MODEL_FILES.find((name) => existsSync(join(options.corpus, item.path, name))) ?? '');
   const module = join(folder, 'model.vmfb');
   if (item.sets === undefined || item.sets.length === 0) return ['no record', ''];
@@ -142,7 +150,8 @@ async function check(item, options, ember, folder) {
   const set = join(options.corpus, item.path, item.sets[0].dir);
   const files = readdirSync(set).filter((name) => name.startsWith('input_'));
   files.sort((a, b) => parseInt(a.slice(6), 10) - parseInt(b.slice(6), 10));
-  // vm-run writes the results as raw elements, in order.
+  // vm-run writes its results as files of raw elements, in the order of this
+  // list of names.
   const names = JSON.parse(run('node', ['-e', `import(${JSON.stringify(join(options.package, 'ember.js'))}).then(async (e) => {
     const s = await e.load(${JSON.stringify(module)}, {kernels: false}).catch((x) => ({results: [], error: x.message}));
     console.log(JSON.stringify([s.results.map((r) => r.name), s.error ?? '']));
@@ -177,7 +186,8 @@ async function check(item, options, ember, folder) {
     session.inputs.forEach(({ name }, i) => {
       inputs[name] = (tensors.find((found) => found.name === name) ?? tensors[i])?.tensor;
     });
-    // State that the model keeps has no record: it is zero at first.
+    // Inputs that are state have no recorded values, because they are zeros in
+    // the first run.
     for (const info of session.inputs) {
       if (inputs[info.name] !== undefined) continue;
       const dims = info.dims.map((dim) => (typeof dim === 'number' ? dim : 1));

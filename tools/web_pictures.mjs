@@ -74,7 +74,8 @@ try {
     await page.screenshot({ path: join(options.out, kernels ? 'kernels.png' : 'interpreted.png') });
     console.log((await page.locator('#times').innerText()).split('\n').pop());
   }
-  // A wrong file is one line, in red.
+  // A file that is no module must make the page show an error of one line, in
+  // red.
   assert.equal(await page.getAttribute('#status', 'class') ?? '', '', await page.innerText('#status'));
   await input.setInputFiles({ name: 'wrong.vmfb', mimeType: '', buffer: Buffer.alloc(100) });
   await page.waitForFunction(() => document.getElementById('status').className === 'error');

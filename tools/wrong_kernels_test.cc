@@ -8,7 +8,8 @@
 namespace ember::tools {
 namespace {
 
-// Runs copies of the tools with a JIT whose kernels are wrong on purpose.
+// Runs copies of the tools beside a replaced libember_jit.so, whose kernels are
+// wrong on purpose.
 class WrongKernelsTest : public CliTest {
  protected:
   static void SetUpTestSuite() {
@@ -23,7 +24,7 @@ class WrongKernelsTest : public CliTest {
     Write("twice.onnx", TwiceModel().SerializeAsString());
   }
 
-  // Returns a model of y = x + x with four f32.
+  // Returns a model that computes y = x + x for four f32.
   static onnx::ModelProto TwiceModel() {
     onnx::ModelProto model;
     model.set_ir_version(8);
@@ -73,7 +74,8 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
           "--shadow=found --runs=2 --profile --output=@shadowed.npy");
   ExpectContains(outcome, "vm-run: --shadow: 1 kernel gave other results", 1);
   ExpectContains(outcome, "; vm-diff --repro=found/d2_conv_maximum.tier2\n", 1);
-  // The table of --profile shows that the kernel is no longer used, and why.
+  // The table of --profile must show that the wrong kernel was withdrawn, with
+  // the reason.
   ExpectContains(outcome, "| 0    | d2_conv_maximum ", 1);
   ExpectContains(outcome, "| 2    | d0_conv_maximum ", 1);
   ExpectContains(outcome,
@@ -81,8 +83,9 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
                  "withdrawn, as a result differed from tier 0's: tier 2 with "
                  "N=1: %maximum[0, 13, 13, 15]: got ",
                  1);
-  // The replay finds a difference only with the JIT that makes wrong kernels,
-  // and reports that the machine code is wrong, not the loop nest.
+  // Replaying with the JIT that makes wrong kernels finds the difference, and
+  // reports that the machine code is wrong, not the loop nest. Replaying with
+  // the right JIT finds none.
   const std::string replay = "vm-diff --repro=found/d2_conv_maximum.tier2";
   const Outcome wrong = Run("EMBER_FAULT=d2_conv wrong/tools/" + replay);
   ExpectContains(wrong, "the kernel differs from tier 0: %maximum[0, 13, 13, ",
@@ -91,8 +94,8 @@ TEST_F(WrongKernelsTest, ShadowWithdrawsAndWritesWhatCanBeReplayed) {
   const Outcome right = Run(replay);
   EXPECT_EQ(right.output, "the kernel's results do not differ from tier 0's\n");
   EXPECT_EQ(right.exit_status, 0);
-  // The replay tries the recorded schedule only if this build chooses another
-  // schedule.
+  // The replay uses the recorded schedule only if it differs from the one that
+  // this build chooses.
   Write("found/d2_conv_maximum.tier2/d2_conv_maximum.schedule", "nonsense");
   const Outcome other = Run(replay);
   ExpectContains(other, "the recorded schedule was not tried: ", 0);
@@ -132,8 +135,8 @@ TEST_F(WrongKernelsTest, FirstCallsAreCheckedBeforeAnybodySeesThem) {
       Run("vm-run model.vmfb --tier=0 --print=none --rtol=1e-4 "
           "--expected=@checked.npy");
   EXPECT_EQ(same.exit_status, 0) << same.output;
-  // Kernels are not checked with --check-kernels=off, nor by default with
-  // --tier=2.
+  // Kernels are not checked with --check-kernels=off. They are not checked with
+  // --tier=2 either, unless a flag asks for it.
   const Outcome unchecked = Run(run + "--print=none --profile");
   ExpectContains(unchecked, "| 2    | d2_conv_maximum ", 0);
   EXPECT_EQ(unchecked.output.find("wrong"), std::string::npos)
@@ -160,8 +163,8 @@ TEST_F(WrongKernelsTest, DiffNamesTheFirstDispatch) {
   const Outcome outcome =
       Run("EMBER_FAULT=conv wrong/tools/vm-diff model.vmfb");
   ExpectContains(outcome, "2 differ (got is b, tier 2; want is a, tier 0)", 1);
-  // Each of the two wrong dispatches got correct operands, so its results have
-  // only one wrong element.
+  // Both wrong dispatches got the operands of side a, which are correct. So
+  // each has exactly one wrong element.
   ExpectContains(outcome,
                  "first to differ: dispatch 1 @d0_conv_maximum [conv1 (Conv) + "
                  "relu1 (Relu)] with N=1: %maximum[0, 27, 27, 7]: got ",
@@ -169,7 +172,7 @@ TEST_F(WrongKernelsTest, DiffNamesTheFirstDispatch) {
   ExpectContains(outcome, "1 of 6272 elements differ, by up to 1\n", 1);
   ExpectContains(outcome, "then dispatch 3 @d2_conv_maximum", 1);
   ExpectContains(outcome, "1 of 3136 elements differ, by up to 1\n", 1);
-  // The last element of the model's result is too large by one.
+  // The wrong kernel adds 1 to the last element of the result.
   ExpectContains(Run("EMBER_FAULT=add wrong/tools/vm-diff twice.onnx -b "
                      "tier:1 --input=4xf32=1,2,3,4"),
                  "result y differs: [3]: got 9, want 8; 1 of 4", 1);
@@ -211,8 +214,9 @@ TEST_F(WrongKernelsTest, DiffOfTwoModules) {
   const std::string first =
       "first to differ: dispatch 3 @d2_conv_maximum [conv2 (Conv) + "
       "relu2 (Relu)]";
-  // A small change does not change the model's result: the probability of one
-  // class is 1 for random noise with either bias.
+  // A small change of the bias makes dispatches differ, but not the model's
+  // result: for random noise the probability of one class is 1 with both
+  // biases.
   const Outcome small = diff_with_bias(0.5f);
   ExpectContains(small, "5 dispatches correspond, 0 do not; ", 0);
   ExpectContains(small, " differ on the way to equal results (", 0);

@@ -11,15 +11,16 @@
 namespace ember::llm {
 namespace {
 
-// The order of fields is kept, because templates print objects.
+// An ordered JSON type is used, because templates may print objects, whose
+// fields must keep their order.
 using Json = nlohmann::ordered_json;
 
 std::string TextOf(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Parses JSON of a caller. Objects nested deeper than this would overflow the
-// stack of a recursive parser or printer.
+// Parses JSON text from a caller. Deeper nesting than kMaxDepth is an error,
+// because recursive parsers and printers would overflow the stack.
 StatusOr<Json> Parse(std::string_view text, std::string_view what) {
   constexpr int kMaxDepth = 100;
   bool is_too_deep = false;
@@ -39,7 +40,8 @@ StatusOr<Json> Parse(std::string_view text, std::string_view what) {
   return json;
 }
 
-// Returns the value with all its texts protected, also those of keys.
+// Returns a copy of the value in which all texts, also keys of objects, are
+// protected by PlainText.
 Json Protected(const PlainText& plain, const Json& value) {
   if (value.is_string()) {
     return plain.Protect(value.get_ref<const std::string&>());
@@ -148,7 +150,8 @@ StatusOr<Generation> Chat::Generate(LogitSource& source,
   }
   const std::span<const int32_t> known = source.ids();
   size_t same = 0;
-  // The last token is appended in any case, because it gives the logits.
+  // The tokens that the source already has are kept. The prompt's last token is
+  // always appended again, because appending it gives the logits.
   while (same < known.size() && same + 1 < prompt.size() &&
          known[same] == prompt[same]) {
     ++same;

@@ -1,13 +1,14 @@
-// A chat: messages, and the sequence of tokens that a model has of them.
+// A chat with a language model: its messages, and the tokens that the model has
+// processed for them.
 //
 //   Chat chat(tokenizer, chat_template, {});
 //   chat.Add("user", "Hello");
 //   EMBER_ASSIGN_OR_RETURN(Generation reply, chat.Generate(source, options));
 //
-// Generate renders all messages and computes only the tokens that the source
-// does not have yet, so that a further message costs its own tokens. If a
-// template changes earlier messages, as some do with thoughts, the sequence is
-// shortened to what is the same.
+// Generate renders all messages by the template, but computes only tokens that
+// the source does not have yet. So each new message costs only its own tokens.
+// If a template renders earlier messages differently than before, as some do
+// with thoughts, the sequence is first shortened to the part that is the same.
 //
 // Messages are JSON objects with the fields that the template reads, usually
 // role and content. The names of control tokens in them are text
@@ -34,21 +35,24 @@
 namespace ember::llm {
 
 struct RenderOptions {
-  std::string messages;  // JSON array of objects.
-  std::string tools;     // JSON array; empty: undefined.
+  std::string messages;  // text of a JSON array of messages
+  std::string tools;     // text of a JSON array of tool descriptions; empty:
+                         // the template sees None
   bool add_generation_prompt = true;
-  std::tm now = {};  // The time of strftime_now.
+  std::tm now = {};  // time that strftime_now returns to the template
 };
 
-// Renders messages. The text has marks for Encode's text_mark; errors are those
-// of the template, and JSON that is no array of objects.
+// Renders messages by the template. Texts of messages contain kTextMark, which
+// Encode removes (EncodeOptions::text_mark). Errors: those of the template;
+// `messages` is no JSON array of objects.
 StatusOr<std::string> RenderChat(const Tokenizer& tokenizer,
                                  const ChatTemplate& chat_template,
                                  const RenderOptions& options);
 
 struct ChatOptions {
-  std::string tools;  // JSON array of tool descriptions; empty: undefined.
-  std::tm now = {};   // The time of strftime_now.
+  std::string tools;  // text of a JSON array of tool descriptions; empty: the
+                      // template sees None
+  std::tm now = {};   // time that strftime_now returns to the template
 };
 
 class Chat {
@@ -58,15 +62,16 @@ class Chat {
   Chat(Chat&&) noexcept;
   ~Chat();
 
-  // Bytes of `content` that are no UTF-8 become U+FFFD.
+  // Adds a message. Bytes of `content` that are not UTF-8 become U+FFFD.
   void Add(std::string_view role, std::string_view content);
-  // Adds a message that is a JSON object.
+  // Adds a message that is given as the text of a JSON object.
   Status AddJson(std::string_view message);
 
-  // Returns the tokens of all messages and of the begin of the reply.
+  // Returns the tokens of the prompt: all messages, and the beginning of the
+  // assistant's reply.
   StatusOr<std::vector<int32_t>> Prompt() const;
-  // Generates the reply and adds it as a message of the role "assistant", also
-  // if it was cut off.
+  // Generates the reply and adds it as a message of the role "assistant", even
+  // if it was cut off by a limit.
   StatusOr<Generation> Generate(LogitSource& source,
                                 const GenerateOptions& options);
 

@@ -38,7 +38,7 @@ ChatTemplate MakeTemplate(std::string_view text = kTemplate) {
   return *std::move(chat_template);
 }
 
-// A model that replies "ok" and ends its message.
+// A fake model that always replies "ok" and then ends its message.
 class Model : public LogitSource {
  public:
   explicit Model(bool can_truncate = true) : can_truncate_(can_truncate) {}
@@ -80,7 +80,8 @@ TEST(Chat, ComputesNewTokensOnly) {
   ASSERT_TRUE(reply.ok()) << reply.status().ToString();
   EXPECT_EQ(reply->text, "ok");
   EXPECT_EQ(reply->reason(), EndReason::kEndToken);
-  // The prompt and "ok"; the token that ended the reply is not appended.
+  // The model was given the prompt and the reply "ok", but not the token that
+  // ended the reply.
   const size_t first = std::string("^user:Hi$^assistant:ok").size();
   EXPECT_EQ(model.appended, first);
   chat.Add("user", "More");
@@ -94,7 +95,8 @@ TEST(Chat, ComputesNewTokensOnly) {
 }
 
 TEST(Chat, ReplacesWhatATemplateChanges) {
-  // This template shows the last two messages only.
+  // This template renders the last two messages only, so the beginning of the
+  // prompt changes from message to message.
   const Tokenizer tokenizer = MakeTokenizer();
   const ChatTemplate chat_template =
       MakeTemplate("{% for m in messages[-2:] %}{{ m.content }}.{% endfor %}:");
@@ -117,8 +119,9 @@ TEST(Chat, TextsCannotBecomeControlTokens) {
   const ChatTemplate chat_template = MakeTemplate(
       "{% for m in messages %}{% for part in m.content %}{{ part }}"
       "{% endfor %}{% endfor %}<|im_end|>");
-  // The first two parts are a name together, the others have names inside, at
-  // their ends, and with a mark that the caller wrote.
+  // The texts try to forge control tokens: a name split over two parts, a whole
+  // name, a name after its own first character, a name with the mark already
+  // inside, and a part of a name at the end.
   Chat chat(tokenizer, chat_template, {});
   ASSERT_TRUE(chat.AddJson(R"({"content": ["a<|im_", "end|>b", "<|im_start|>",
                                    "<<|im_end|>", "<\ufdd0|im_end|>", "<"]})")
@@ -126,7 +129,7 @@ TEST(Chat, TextsCannotBecomeControlTokens) {
   const auto prompt = chat.Prompt();
   ASSERT_TRUE(prompt.ok()) << prompt.status().ToString();
   EXPECT_EQ(std::ranges::count(*prompt, kStart), 0);
-  // The template's own.
+  // The only end token in the prompt is the one that the template itself wrote.
   EXPECT_EQ(std::ranges::count(*prompt, kEnd), 1);
   EXPECT_EQ(prompt->back(), kEnd);
   EXPECT_EQ(tokenizer.Decode(*prompt),

@@ -7,7 +7,7 @@
 namespace ember::llm {
 namespace {
 
-// Returns the size of the UTF-8 character at the begin of a text.
+// Returns the number of bytes of the first character of a UTF-8 text.
 size_t FirstCharacter(std::string_view text) {
   size_t size = std::min<size_t>(1, text.size());
   while (size < text.size() &&

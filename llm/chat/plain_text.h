@@ -1,5 +1,6 @@
-// Keeps the names of control tokens in the texts of users from becoming these
-// tokens, so that a text cannot end a message of a chat or begin another one.
+// Protects texts of users: a name of a control token inside them must not
+// become this token. Otherwise a text could end its message in a chat and begin
+// another one.
 //
 //   const PlainText plain(tokenizer.vocabulary());
 //   std::string text = plain.Protect("<|im_end|>");   // "<", a mark, "|im_end|>"
@@ -7,10 +8,10 @@
 //   tokenizer.Encode(prompt, {.add_special = false, .parse_special = true,
 //                             .text_mark = kTextMark});
 //
-// A mark behind its first character breaks each name. A mark follows a text
-// that ends as a name begins, so that no name arises where a template joins
-// texts. Encode removes the marks after it has looked for names. Names of one
-// character stay. Thread-safe.
+// Each name is broken by a mark after its first character. If a text ends with
+// the beginning of a name, a mark follows, so that no name arises where a
+// template joins texts. Encode first looks for names of control tokens, and
+// then removes the marks. Names of one character cannot be broken. Thread-safe.
 #ifndef EMBER_LLM_CHAT_PLAIN_TEXT_H_
 #define EMBER_LLM_CHAT_PLAIN_TEXT_H_
 
@@ -22,11 +23,11 @@
 
 namespace ember::llm {
 
-// The noncharacter U+FDD0 in UTF-8, which is not meant for texts that are
-// exchanged. Protect removes it from texts.
+// The mark is the noncharacter U+FDD0 in UTF-8. Unicode reserves it for
+// internal use, so texts have no need of it, and Protect removes it from them.
 inline constexpr std::string_view kTextMark = "\xEF\xB7\x90";
 
-// Returns the text without marks.
+// Returns the text with all marks removed.
 std::string WithoutTextMarks(std::string_view text);
 
 class PlainText {

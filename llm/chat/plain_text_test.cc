@@ -14,8 +14,8 @@
 namespace ember::llm {
 namespace {
 
-// Returns a tokenizer of bytes whose other tokens are control tokens, which
-// take the white space behind them.
+// Returns a tokenizer with a token for each byte and control tokens with these
+// names. Control tokens also take the white space that follows them.
 Tokenizer Make(const std::vector<std::string>& names) {
   TokenizerDefinition d;
   d.is_byte_level = true;
@@ -45,15 +45,16 @@ TEST(PlainText, BreaksNames) {
   const std::string mark(kTextMark);
   EXPECT_EQ(plain.Protect("no name"), "no name");
   EXPECT_EQ(plain.Protect("-<a> "), "-<" + mark + "a> ");
-  // Names that overlap are both broken.
+  // The names "<a>" and "a>b" overlap here. Each of them gets a mark.
   EXPECT_EQ(plain.Protect("<a>b."), "<" + mark + "a" + mark + ">b.");
-  // The mark is between characters.
+  // The first character of this name has three bytes; the mark must follow the
+  // whole character.
   EXPECT_EQ(plain.Protect("｜x｜."), "｜" + mark + "x｜.");
-  // The text ends as a name begins.
+  // These texts end with the beginning of a name, so a mark is appended.
   EXPECT_EQ(plain.Protect("x<"), "x<" + mark);
   EXPECT_EQ(plain.Protect("｜x"), "｜x" + mark);
-  // A name of one character cannot be broken, and a mark of the caller counts
-  // as nothing.
+  // A name of one character cannot be broken, and marks that the caller wrote
+  // are removed first.
   EXPECT_EQ(plain.Protect("!"), "!");
   EXPECT_EQ(plain.Protect("<" + mark + "a>."), "<" + mark + "a>.");
   EXPECT_EQ(plain.Protect(mark), "");

@@ -44,14 +44,14 @@ class TextChooser : public TokenChooser {
     }
   }
 
-  // Counts tokens for penalties.
+  // Passes the tokens of the prompt to the sampler, whose penalties count them.
   void Accept(std::span<const int32_t> ids) {
     for (const int32_t id : ids) sampler_.Accept(id);
   }
 
   StatusOr<int32_t> Choose(std::span<const float> logits) override {
-    // A model may have more logits than the vocabulary has tokens, because
-    // embeddings are padded.
+    // A model may compute more logits than the vocabulary has tokens, because
+    // its embedding is padded. The surplus is ignored.
     const auto count = static_cast<size_t>(tokenizer_.vocabulary().size());
     if (logits.size() < count) {
       return InvalidArgumentError(
@@ -77,7 +77,8 @@ class TextChooser : public TokenChooser {
     return std::optional<EndReason>();
   }
 
-  // Shows the text that is still held back, and returns the result.
+  // Passes on the text that was held back (parts of characters and of stop
+  // strings), and returns the result.
   Generation Finish(const TokenLoopResult& loop) {
     if (!stop_.is_stopped()) {
       std::string rest = stop_.Push(stream_.Finish());
@@ -89,7 +90,7 @@ class TextChooser : public TokenChooser {
   }
 
  private:
-  // Returns false if the caller wants no more text.
+  // Passes a text on to the caller. Returns false if the caller wants no more.
   bool Show(std::string_view text) {
     if (text.empty()) return true;
     result_.text += text;

@@ -1,5 +1,6 @@
-// Continues a prompt as text: tokens of llm/generate/token_loop.h that a
-// sampler chooses, and their text as it is made.
+// Generates text that continues a prompt: runs the loop of
+// llm/generate/token_loop.h with a sampler that chooses tokens, and decodes
+// them to text as they are made.
 //
 //   GenerateOptions options;
 //   options.stop = {"\n\n"};
@@ -8,10 +9,10 @@
 //       const Generation generation,
 //       Generate(tokenizer, logits, prompt_ids, options));
 //
-// The loop knows no model: LogitSource is what it needs of one. The source then
-// has the prompt and all generated tokens but the last one. Errors are those of
-// the source, wrong options, and a prompt that is empty, too long, or has ids
-// that the vocabulary lacks. Thread-compatible.
+// The loop works with any model that implements LogitSource. Afterwards the
+// source's sequence has the prompt and all generated tokens except the last
+// one. Errors are those of the source, wrong options, and a prompt that is
+// empty, too long, or has ids that the vocabulary lacks. Thread-compatible.
 #ifndef EMBER_LLM_GENERATE_GENERATE_H_
 #define EMBER_LLM_GENERATE_GENERATE_H_
 
@@ -35,32 +36,40 @@ namespace ember::llm {
 
 struct GenerateOptions {
   SamplingOptions sampling;
-  int64_t max_tokens = -1;  // -1: as many as the state has room for.
+  int64_t max_tokens = -1;  // largest number of tokens to generate; -1: until
+                            // the state is full
   std::vector<std::string> stop;
-  // Tokens that end the text, in addition to those of the tokenizer.
+  // Ids that end the text, in addition to those that the tokenizer defines.
   std::vector<int32_t> stop_ids;
-  // The text is JSON; needs `trie`, which must be that of the tokenizer's
-  // vocabulary and outlive the call.
+  // If set, only JSON text is generated. `trie` is then required; it must be
+  // made from the tokenizer's vocabulary and outlive the call.
   std::optional<JsonLimits> json;
   const VocabularyTrie* trie = nullptr;
-  int64_t prompt_chunk = 512;  // Most tokens of the prompt appended at once.
-  // Most tokens that are guessed from the text so far and checked in one step;
-  // 0: none. Guesses change no result, up to the rounding of sums.
+  int64_t prompt_chunk = 512;  // largest number of the prompt's tokens that are
+                               // appended in one call
+  // Largest number of tokens that are guessed from the text so far and checked
+  // in one step; 0: none. Guesses do not change the result, except by the
+  // rounding of sums.
   int64_t guesses = 0;
   // TokenLoopOptions::first_logits
   std::span<const float> first_logits;
-  // Writes control tokens by their names.
+  // True: control tokens are written to the text by their names. False: they
+  // are left out.
   bool render_special = false;
-  // Receives the text as it is made, in valid UTF-8; false ends the generation.
+  // Receives each new part of the text, in valid UTF-8. Returns false to end
+  // the generation.
   std::function<bool(std::string_view text)> on_text;
-  // Is asked before each call of Append; true ends the generation.
+  // Called before each step of the model. Returns true to end the generation.
   std::function<bool()> is_cancelled;
 };
 
 struct Generation {
-  std::string text;          // All text that on_text received.
-  std::vector<int32_t> ids;  // Without the token that ended the generation.
-  TokenLoopResult loop;      // The reason of the end, counts and times.
+  std::string text;          // the whole generated text, which on_text received
+                             // in parts
+  std::vector<int32_t> ids;  // generated ids, without the one that ended the
+                             // text
+  TokenLoopResult loop;      // reason why the generation ended, numbers of
+                             // tokens, and times
   EndReason reason() const { return loop.reason; }
 };
 

@@ -29,7 +29,7 @@ Tokenizer MakeTokenizer() {
   return *std::move(tokenizer);
 }
 
-// A model that says a text, whatever its prompt is.
+// A fake model that generates a given text after any prompt.
 class Script : public LogitSource {
  public:
   Script(std::string text, size_t prompt, int64_t room)
@@ -39,7 +39,8 @@ class Script : public LogitSource {
       std::span<const int32_t> ids) override {
     chunks.push_back(ids.size());
     tokens.insert(tokens.end(), ids.begin(), ids.end());
-    // Two more than there are tokens, as padded embeddings have.
+    // There are two more logits than tokens, as in a model whose embedding is
+    // padded.
     logits_.assign(kEnd + 3, 0.0f);
     if (tokens.size() < prompt_) return std::span<const float>(logits_);
     const size_t at = tokens.size() - prompt_;
@@ -62,7 +63,8 @@ class Script : public LogitSource {
   std::vector<float> logits_;
 };
 
-// A model that can be truncated, and gives logits behind each token.
+// A fake model that can also be truncated and gives the logits of each token,
+// so that guesses can be checked.
 class CheckingScript : public Script {
  public:
   using Script::Script;
@@ -129,7 +131,8 @@ TEST(Generate, EndsForEachReason) {
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->text, "hell");
   EXPECT_EQ(result->reason(), EndReason::kMaxTokens);
-  // The last token needs no logits behind it.
+  // The last generated token is not appended, because no logits after it are
+  // needed.
   EXPECT_EQ(limited.tokens.size(), 6);
 
   options.max_tokens = 0;
@@ -175,7 +178,8 @@ TEST(Generate, GivesBackTextThatWasHeld) {
 
 TEST(Generate, GuessesChangeNoResult) {
   const Tokenizer tokenizer = MakeTokenizer();
-  // Some of what follows a repeated text is guessed rightly, some wrongly.
+  // After each repeated part of this text, some guesses are right and some are
+  // wrong.
   const std::string text = "abcdefg abcdefX abcdefg abcdefY, abcdef";
   for (const float temperature : {0.0f, 1.0f}) {
     for (const int64_t most : {-1, 12, 13, 14, 30}) {
@@ -271,7 +275,8 @@ TEST(Generate, KeepsJson) {
   options.json = JsonLimits{.is_object = true, .white_space = 1};
   options.trie = &trie;
   options.max_tokens = 5000;
-  // The model wants to say something else.
+  // The fake model prefers a text that is no JSON. The constraint must force it
+  // to write a JSON object.
   options.sampling.temperature = 1;
   options.sampling.biases = {{'"', 12.0f}, {'}', 12.0f}};
   Script model("Sure, here is the JSON:", 3, 100000);

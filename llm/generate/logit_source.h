@@ -1,4 +1,5 @@
-// A model with its state: the tokens of one sequence so far.
+// The interface of a model that computes logits for one sequence of tokens,
+// which it keeps as its state.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::span<const float> logits,
 //                          source.Append(prompt));
@@ -23,27 +24,26 @@ namespace ember::llm {
 class LogitSource {
  public:
   virtual ~LogitSource() = default;
-  // Appends tokens, at least one, and returns the logits of the token behind
-  // them: one per token of the vocabulary. They are valid until the next call.
+  // Appends one or more tokens. Returns the logits of the token that follows
+  // them, one for each token of the vocabulary; valid until the next call.
   virtual StatusOr<std::span<const float>> Append(
       std::span<const int32_t> ids) = 0;
-  // Number of tokens that can still be appended.
+  // Number of tokens that can still be appended before the state is full.
   virtual int64_t room() const = 0;
 
   // Returns the tokens of the sequence; valid until the next call.
   virtual std::span<const int32_t> ids() const { return {}; }
-  // Removes all tokens but the first `length`. A state that cannot be shortened
-  // can at least be emptied.
+  // Removes all tokens except the first `length`. A source whose state cannot
+  // be shortened accepts at least the length 0.
   virtual Status Truncate(int64_t /*length*/) {
     return UnimplementedError("the state of this model cannot be shortened");
   }
-  // Returns OK if guesses can be checked: if AppendAll works, and Truncate for
-  // each length.
+  // Returns OK if the source can check guesses, which needs AppendAll, and
+  // Truncate for any length.
   virtual Status CheckGuesses() const {
     return UnimplementedError("this model cannot check guesses");
   }
-  // Appends tokens as Append does, and returns the logits behind each of them,
-  // one row after the other.
+  // Appends tokens as Append does. Returns a row of logits after each of them.
   virtual StatusOr<std::span<const float>> AppendAll(
       std::span<const int32_t> /*ids*/) {
     return CheckGuesses();

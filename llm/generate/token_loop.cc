@@ -39,7 +39,8 @@ class Loop {
     while (!reason_) {
       const Status status = Step();
       if (status.ok()) continue;
-      // The sequence keeps no guesses. The first error counts.
+      // Wrong guesses are removed from the sequence even after an error. The
+      // first error is the one that is returned.
       (void)RemoveWrongGuesses();
       return status;
     }
@@ -49,7 +50,8 @@ class Loop {
   }
 
  private:
-  // The first reason counts.
+  // Ends the loop. If several reasons occur in one step, the first one is
+  // reported.
   void End(EndReason reason) {
     if (!reason_) reason_ = reason;
   }
@@ -58,8 +60,9 @@ class Loop {
     return options_.is_cancelled && options_.is_cancelled();
   }
 
-  // Returns the result of an append. A cancelled one ends the loop and gives no
-  // logits.
+  // Returns the result of an append. If the append was cancelled because the
+  // caller asked for it, the loop ends with that reason, without logits and
+  // without an error.
   StatusOr<std::span<const float>> Checked(
       StatusOr<std::span<const float>> logits) {
     if (logits.ok() || logits.status().code() != StatusCode::kCancelled ||
@@ -88,8 +91,8 @@ class Loop {
     return OkStatus();
   }
 
-  // Chooses a token, and computes the logits behind it unless a right guess has
-  // done so already.
+  // Chooses a token and computes the logits after it. If the token was guessed
+  // rightly in an earlier step, its logits are known already.
   Status Step() {
     EMBER_ASSIGN_OR_RETURN(const int32_t id, chooser_.Choose(logits_));
     EMBER_ASSIGN_OR_RETURN(const std::optional<EndReason> reason,
@@ -126,7 +129,8 @@ class Loop {
     if (options_.guesses <= 0) return;
     int64_t most = std::min(options_.guesses, source_.room() - 1);
     if (options_.max_tokens >= 0) {
-      // The last token needs no logits behind it.
+      // One guess fewer than tokens that may still be generated, because the
+      // last token needs no logits after it.
       most = std::min(most, options_.max_tokens - result_.generated_tokens - 1);
     }
     if (most < 1) return;
@@ -156,11 +160,12 @@ class Loop {
   TokenLoopResult result_;
   std::optional<EndReason> reason_;
   std::span<const float> logits_;
-  // All tokens of the sequence, also those that are not appended yet; filled if
-  // there are guesses.
+  // All tokens of the sequence, including the chosen one that is not appended
+  // yet. They are kept only if guesses are made.
   std::vector<int32_t> tokens_;
-  // The tokens of the last step behind the chosen one, how many of them were
-  // right so far, and the logits behind each token of the step.
+  // `guesses_`: the guessed tokens of the last step. `right_`: how many of them
+  // the chooser has chosen so far. `rows_`: the logits after each token of the
+  // step.
   std::vector<int32_t> guesses_;
   size_t right_ = 0;
   std::span<const float> rows_;

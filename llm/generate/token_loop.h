@@ -1,18 +1,19 @@
-// The loop that continues a sequence of tokens: logits, a chosen token, its
-// logits, again. It knows neither texts nor how tokens are chosen.
+// The loop that continues a sequence of tokens: the logits are computed, a
+// token is chosen by them, the token is appended, and so on. It deals neither
+// with text nor with the way in which tokens are chosen.
 //
 //   class Likeliest : public TokenChooser { ... };
 //   EMBER_ASSIGN_OR_RETURN(const TokenLoopResult result,
 //                          RunTokenLoop(source, prompt, options, chooser));
 //
-// The token that ends the loop is not appended: the sequence then has the
-// prompt and all chosen tokens but the last one.
+// The token that ends the loop is not appended, so that afterwards the sequence
+// has the prompt and all chosen tokens except the last one.
 //
-// Guesses: the loop appends tokens that may follow together with the chosen
-// one, and keeps those that the chooser chooses. A step of several tokens costs
-// about as much as one token where reading the weights takes the time. The
-// chooser sees the same logits as without guesses, up to the rounding of sums,
-// in the same order.
+// Guesses: together with the chosen token, the loop appends tokens that may
+// follow it. It keeps those that the chooser then chooses, and removes the
+// others. A step of several tokens costs about as much as one token where
+// reading the weights takes the time. The chooser sees the same logits as
+// without guesses, up to the rounding of sums, in the same order.
 //
 // Errors are those of the source and of the chooser, and guesses that the
 // source cannot check. Thread-compatible.
@@ -33,42 +34,50 @@ enum class EndReason : uint8_t {
   kEndToken,
   kStopString,
   kMaxTokens,
-  kNoRoom,  // The state is full.
+  kNoRoom,  // Reason of the loop's end: the state has no room for another
+            // token.
   kCancelled,
 };
 
 class TokenChooser {
  public:
   virtual ~TokenChooser() = default;
-  // Returns a token. `logits` are valid during the call.
+  // Chooses the next token by the logits, which are valid only during the call.
   virtual StatusOr<int32_t> Choose(std::span<const float> logits) = 0;
-  // Takes the token that Choose returned. A reason ends the loop.
+  // Accepts the token that Choose returned. If it returns a reason, the loop
+  // ends.
   virtual StatusOr<std::optional<EndReason>> Take(int32_t id) = 0;
 };
 
 struct TokenLoopOptions {
-  int64_t max_tokens = -1;     // -1: as many as the state has room for.
-  int64_t prompt_chunk = 512;  // Most tokens of the prompt appended at once.
-  int64_t guesses = 0;         // Most tokens guessed per step; 0: none.
-  // The logits behind the last token of the source, if the caller has them; the
-  // prompt may then be empty.
+  int64_t max_tokens = -1;     // largest number of tokens to generate; -1:
+                               // until the state is full
+  int64_t prompt_chunk = 512;  // largest number of the prompt's tokens that are
+                               // appended in one call
+  int64_t guesses = 0;         // largest number of tokens that are guessed in a
+                               // step; 0: none
+  // The logits after the source's sequence, if the caller has them. With them
+  // the prompt may be empty.
   std::span<const float> first_logits;
-  // Is asked before each step; true ends the loop. A step that the source
-  // cancels while this is true ends the loop, too.
+  // Called before each step. Returns true to end the loop, also if the source
+  // has cancelled a step because of it.
   std::function<bool()> is_cancelled;
 };
 
 struct TokenLoopResult {
   EndReason reason = EndReason::kMaxTokens;
-  int64_t prompt_tokens = 0;     // Tokens of the prompt that were appended.
-  int64_t generated_tokens = 0;  // Tokens that the chooser took.
+  int64_t prompt_tokens = 0;     // number of the prompt's tokens that were
+                                 // appended
+  int64_t generated_tokens = 0;  // number of tokens that the chooser has
+                                 // accepted
   int64_t guessed_tokens = 0, right_guesses = 0;
-  double prompt_seconds = 0;    // Until the logits of the first token.
-  double generate_seconds = 0;  // From then on.
+  double prompt_seconds = 0;    // time from the beginning until the logits
+                                // after the prompt
+  double generate_seconds = 0;  // time from those logits until the end
 };
 
-// Continues the sequence of the source by `prompt`, at least one token unless
-// there are first logits, and then by tokens of the chooser.
+// Appends `prompt` to the source's sequence, and then continues it with tokens
+// of the chooser. The prompt may be empty only if first_logits are given.
 StatusOr<TokenLoopResult> RunTokenLoop(LogitSource& source,
                                        std::span<const int32_t> prompt,
                                        const TokenLoopOptions& options,

@@ -1,5 +1,6 @@
-// Fuzzes the JSON grammar: what it accepts, nlohmann-json parses, and what
-// nlohmann-json parses, it accepts, but for the limits.
+// Fuzzes JsonMachine by comparing it with nlohmann-json: each must accept
+// exactly the texts that the other accepts, except for the limits of
+// JsonMachine.
 //
 //   ./dev fuzz --seconds=3600 //llm/grammar:grammar_fuzz_test
 #include <cstddef>
@@ -17,8 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     is_accepted = machine.Push(data[i]);
   }
   const bool is_json = is_accepted && machine.IsComplete();
-  // The parser skips a byte order mark, and reads surrogates, deep nesting and
-  // large exponents, which the grammar does not have.
+  // Texts with these features are skipped, because nlohmann-json accepts them
+  // and JsonMachine does not: a byte order mark, surrogates, deep nesting,
+  // large exponents.
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const bool is_limited = size > 60 || text.starts_with("\xef\xbb\xbf") ||
                           text.find("\\ud") != std::string_view::npos ||

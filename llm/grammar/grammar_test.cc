@@ -85,7 +85,8 @@ TEST(JsonMachine, HasLimits) {
   EXPECT_FALSE(Accepts("1", {.is_object = true}));
 }
 
-// Tokens: bytes, some longer ones, one twice, two control tokens.
+// Returns a vocabulary with a token for each byte, some longer tokens, two
+// tokens with the same text, and two control tokens.
 Vocabulary MakeVocabulary() {
   std::vector<TokenDefinition> tokens;
   for (int byte = 0; byte < 256; ++byte) {
@@ -140,7 +141,8 @@ TEST(JsonConstraint, MasksAreThoseOfTheMachine) {
   }
 }
 
-// A model that prefers ends gives whole objects.
+// The model strongly prefers quotes and closing brackets, so each generated
+// text must be a complete JSON object.
 TEST(JsonConstraint, GeneratesObjects) {
   const Vocabulary vocabulary = MakeVocabulary();
   const VocabularyTrie trie(vocabulary);
@@ -185,7 +187,8 @@ TEST(JsonConstraint, RefusesOtherTokens) {
   EXPECT_THAT(constraint.Accept('x').message(),
               HasSubstr("found token 120 \"x\""));
   EXPECT_FALSE(constraint.Accept(end).ok());
-  EXPECT_FALSE(constraint.Accept(end + 1).ok());  // The control token {}.
+  // the control token named "{}", whose name looks like JSON
+  EXPECT_FALSE(constraint.Accept(end + 1).ok());
   EXPECT_FALSE(constraint.Accept(100000).ok());
   EXPECT_FALSE(constraint.Accept(-1).ok());
   EXPECT_TRUE(constraint.Accept('1').ok());

@@ -10,7 +10,8 @@
 namespace ember::llm {
 namespace {
 
-// A mask of a large vocabulary takes 32 KiB.
+// Largest number of masks that are kept. A mask takes 32 KiB for a vocabulary
+// of 262144 tokens.
 constexpr size_t kMaxKept = 64;
 
 }  // namespace
@@ -26,7 +27,8 @@ JsonConstraint::JsonConstraint(const VocabularyTrie& trie,
 TokenMask JsonConstraint::ComputeMask() const {
   TokenMask mask(trie_->vocabulary().size());
   if (is_ended_) return mask;
-  // Depth first; a node is visited only if the machine accepts its bytes.
+  // The trie is walked depth-first. A child is visited only if the machine
+  // accepts its byte.
   struct Visit {
     int32_t node;
     JsonMachine machine;
@@ -44,7 +46,7 @@ TokenMask JsonConstraint::ComputeMask() const {
       if (trie.ChildCount(child) > 0) visits.push_back({child, machine});
     }
   }
-  // A token that ends the generation may also have a text.
+  // Tokens that end a generation are allowed once the JSON text is complete.
   for (const int32_t id : ends_) {
     if (machine_.IsComplete()) mask.Add(id);
   }

@@ -6,12 +6,12 @@
 //   EMBER_RETURN_IF_ERROR(constraint.Accept(id));
 //   constraint.IsComplete();   // only then is a token that ends allowed
 //
-// A mask is computed by walking the trie of all tokens' bytes, so that each
-// common begin of tokens is tried once; masks are kept for states that come
-// back, as in texts. Every allowed token can be continued to a complete text if
-// the vocabulary has a token for each byte of ASCII. Errors: a token that is
-// not allowed. The trie must outlive this. Thread-compatible; the trie can be
-// shared.
+// The mask of allowed tokens is computed by walking the trie of all tokens'
+// bytes, so that a common beginning of many tokens is tried only once. Masks
+// are kept, because many states of the grammar come back again and again. Every
+// allowed token can be continued to a complete text if the vocabulary has a
+// token for each byte of ASCII. Errors: a token that is not allowed. The trie
+// must outlive the constraint. Thread-compatible; the trie can be shared.
 #ifndef EMBER_LLM_GRAMMAR_JSON_CONSTRAINT_H_
 #define EMBER_LLM_GRAMMAR_JSON_CONSTRAINT_H_
 
@@ -32,11 +32,12 @@ namespace ember::llm {
 
 class JsonConstraint {
  public:
-  // `ends` are the tokens that end a generation.
+  // `ends` are the ids of the tokens that end a generation.
   JsonConstraint(const VocabularyTrie& trie, std::span<const int32_t> ends,
                  const JsonLimits& limits);
 
-  // The reference is valid until the next call of Accept or Allowed.
+  // Returns the tokens that may follow. The reference is valid until the next
+  // call of Accept or Allowed.
   const TokenMask& Allowed();
   Status Accept(int32_t id);
   bool IsComplete() const { return machine_.IsComplete(); }
@@ -55,7 +56,8 @@ class JsonConstraint {
   std::vector<int32_t> ends_;
   JsonMachine machine_;
   bool is_ended_ = false;
-  // Masks by their states, the one that was used last first.
+  // The kept masks with the states of the grammar to which they belong, the
+  // most recently used first.
   std::list<Kept> kept_;
   std::unordered_map<uint64_t, std::list<Kept>::iterator> kept_by_hash_;
 };

@@ -43,7 +43,7 @@ bool JsonMachine::IsComplete() const {
 }
 
 bool JsonMachine::Open(bool is_object) {
-  // A text that must be an object begins with one.
+  // If the text must be an object, its outermost value may not be an array.
   if (depth_ == 0 && limits_.is_object && !is_object) return false;
   if (depth_ >= std::min<uint8_t>(limits_.depth, 64)) return false;
   stack_ = stack_ << 1 | (is_object ? 1 : 0);
@@ -91,7 +91,8 @@ bool JsonMachine::PushText(uint8_t byte) {
   if (byte == '\\') return Go(Mode::kEscape);
   if (byte < 0x20) return false;
   if (byte < 0x80) return true;
-  // The well-formed sequences of the Unicode Standard, table 3-7.
+  // Sets the bounds of the next byte according to the well-formed sequences in
+  // table 3-7 of the Unicode Standard.
   if (byte < 0xc2 || byte > 0xf4) return false;
   low_ = byte == 0xe0 ? 0xa0 : byte == 0xf0 ? 0x90 : 0x80;
   high_ = byte == 0xed ? 0x9f : byte == 0xf4 ? 0x8f : 0xbf;
@@ -142,7 +143,8 @@ bool JsonMachine::PushNumber(uint8_t byte) {
       if (IsDigit(byte)) return has_room && Go(Mode::kDigits, next);
       [[fallthrough]];
     case Mode::kZero:
-      // A digit must follow the point.
+      // The point counts as one more character and must be followed by a digit,
+      // so there must be room for two.
       if (byte == '.') {
         return count_ + 1 < limits_.digits && Go(Mode::kPoint, next);
       }

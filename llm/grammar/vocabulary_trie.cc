@@ -13,7 +13,8 @@ ByteTrie VocabularyTrie::Build(const Vocabulary& vocabulary,
                                std::vector<int32_t>* next_same) {
   next_same->assign(vocabulary.size(), -1);
   std::vector<std::pair<std::string_view, int32_t>> strings;
-  // The last token of each text so far.
+  // Maps each text to the last token so far that has it, to chain tokens with
+  // equal texts.
   std::unordered_map<std::string_view, int32_t> last;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     const std::string_view bytes = vocabulary.Bytes(id);

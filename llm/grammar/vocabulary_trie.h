@@ -1,4 +1,5 @@
-// All tokens of a vocabulary by their bytes, for masks of grammars.
+// A trie of all tokens of a vocabulary by their bytes, with which a grammar
+// computes the mask of allowed tokens.
 //
 //   const VocabularyTrie trie(vocabulary);
 //   trie.ForEachToken(node, [](int32_t id) { ... });
@@ -23,7 +24,7 @@ class VocabularyTrie {
   const Vocabulary& vocabulary() const { return *vocabulary_; }
   const ByteTrie& trie() const { return trie_; }
 
-  // Calls visit(id) for each token whose bytes end at the node.
+  // Calls visit(id) for each token whose bytes are the path to this node.
   template <typename Visit>
   void ForEachToken(int32_t node, const Visit& visit) const {
     for (int32_t id = trie_.ValueAt(node); id >= 0; id = next_same_[id]) {
@@ -36,7 +37,8 @@ class VocabularyTrie {
                         std::vector<int32_t>* next_same);
 
   const Vocabulary* vocabulary_;
-  std::vector<int32_t> next_same_;  // The next token of the same bytes, or -1.
+  std::vector<int32_t> next_same_;  // For each token, the next token with the
+                                    // same bytes, or -1.
   ByteTrie trie_;
 };
 

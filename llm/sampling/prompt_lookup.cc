@@ -7,8 +7,8 @@ namespace ember::llm {
 std::span<const int32_t> LookUpContinuation(
     std::span<const int32_t> tokens, const PromptLookupOptions& options) {
   if (tokens.size() < 2 || options.guesses == 0) return {};
-  // One pass from the end: for each earlier position, the number of tokens
-  // before it that equal the last ones.
+  // Tries all earlier positions from the last to the first. For each it counts
+  // how many tokens before it equal the last tokens of the sequence.
   size_t best = std::max<size_t>(options.shortest, 1) - 1, best_end = 0;
   const size_t longest = std::min(options.longest, tokens.size() - 1);
   for (size_t end = tokens.size() - 1; end > 0 && best < longest; --end) {

@@ -1,5 +1,5 @@
-// Guesses the next tokens from the text so far: where its last tokens occurred
-// before, what followed them may follow again.
+// Guesses the next tokens from the text so far: if its last tokens have
+// occurred before, the tokens that followed them then may follow now.
 //
 //   const std::vector<int32_t> tokens = {5, 6, 7, 8, 5, 6};
 //   LookUpContinuation(tokens, {});   // 7, 8, 5, 6
@@ -17,13 +17,15 @@
 namespace ember::llm {
 
 struct PromptLookupOptions {
-  // Longest and shortest number of last tokens that must have occurred.
+  // Largest and smallest number of last tokens that are searched for in the
+  // text before them.
   size_t longest = 4, shortest = 2;
-  size_t guesses = 8;  // Most guessed tokens.
+  size_t guesses = 8;  // largest number of guessed tokens
 };
 
-// Returns a part of `tokens`: what followed the latest earlier occurrence of
-// the longest possible number of last tokens. Empty if there is none.
+// Returns the guessed tokens, a part of `tokens`: those after an earlier
+// occurrence of the last tokens, for the largest possible number of last tokens
+// and the latest such occurrence. Empty if there is none.
 std::span<const int32_t> LookUpContinuation(std::span<const int32_t> tokens,
                                             const PromptLookupOptions& options);
 

@@ -24,7 +24,7 @@ class Random {
     mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
     return mixed ^ mixed >> 31;
   }
-  // Returns a multiple of 2^-53 that is at least 0 and below 1.
+  // Returns a random number in [0, 1), a multiple of 2^-53.
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
  private:

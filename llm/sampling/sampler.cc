@@ -99,7 +99,8 @@ void Sampler::CollectCandidates(std::span<const float> logits,
   sorted_ = 0;
   for (int32_t id = 0; id < vocabulary_size_; ++id) {
     if (allowed != nullptr && !allowed->Has(id)) continue;
-    // The comparison is false for NaN, too.
+    // A logit of NaN is excluded here, too, because comparisons with NaN are
+    // false.
     if (logits_[id] > -INFINITY) candidates_.push_back({logits_[id], id});
   }
 }
@@ -134,7 +135,8 @@ void Sampler::KeepTopP() {
   for (const Candidate& each : candidates_) {
     total += std::exp(each.logit - most);
   }
-  // Few tokens usually have the wanted share, so few are sorted at first.
+  // Usually few tokens have the wanted share of the probability. So only some
+  // candidates are sorted at first, and more when needed.
   double sum = 0;
   for (size_t i = 0; i < candidates_.size(); ++i) {
     if (i >= sorted_) SortFirst(std::max<size_t>(64, i * 8));
@@ -150,7 +152,7 @@ void Sampler::KeepTopP() {
 void Sampler::KeepMinP() {
   if (options_.min_p <= 0) return;
   SortFirst(1);
-  // exp(logit - most) >= min_p
+  // The condition exp(logit - most) >= min_p, as a bound of the logit.
   const float least = candidates_[0].logit + std::log(options_.min_p);
   const Candidate first = candidates_[0];
   std::erase_if(candidates_, [&](const Candidate& each) {
@@ -172,7 +174,8 @@ int32_t Sampler::Draw() {
     left -= std::exp((each.logit - most) * scale);
     if (left < 0) return each.id;
   }
-  // Rounding left a remainder behind the last candidate.
+  // This line is reached only if the subtractions were rounded so that `left`
+  // did not get below 0.
   return candidates_[0].id;
 }
 
@@ -193,7 +196,8 @@ StatusOr<int32_t> Sampler::Sample(std::span<const float> logits,
         "sampling: expected a token that is allowed and has a finite logit, "
         "found none");
   }
-  // +infinity would make NaN of differences.
+  // A logit of +infinity is replaced by a large number, because differences of
+  // infinities are NaN.
   for (Candidate& each : candidates_) {
     each.logit = std::min(each.logit, 3e38f);
   }

@@ -37,20 +37,28 @@
 namespace ember::llm {
 
 struct SamplingOptions {
-  float temperature = 0.8f;  // 0: the likeliest token.
-  int32_t top_k = 40;        // 0: all tokens.
-  float top_p = 0.95f;       // 1: all tokens.
-  // Keeps tokens at least this many times as likely as the likeliest; 0: all.
+  float temperature = 0.8f;  // `temperature`: the logits are divided by it; 0:
+                             // the likeliest token is always chosen
+  int32_t top_k = 40;        // number of likeliest tokens that are kept; 0: all
+  float top_p = 0.95f;       // tokens are kept, the likeliest first, until they
+                             // have this total probability; 1: all
+  // A token is kept if it is at least `min_p` times as likely as the likeliest
+  // one; 0: all are kept.
   float min_p = 0.05f;
-  // Positive logits of accepted tokens are divided by it, negative ones are
-  // multiplied. 1: no penalty.
+  // If a token was accepted before, its logit is divided by
+  // `repetition_penalty` if positive, and multiplied if negative; 1: no
+  // penalty.
   float repetition_penalty = 1;
-  float frequency_penalty = 0;  // Subtracted for each time a token occurs.
-  float presence_penalty = 0;   // Subtracted once for a token that occurs.
-  // Number of last accepted tokens that penalties look at; -1: all.
+  float frequency_penalty = 0;  // number that is subtracted from a token's
+                                // logit for each earlier occurrence
+  float presence_penalty = 0;   // number that is subtracted once from the logit
+                                // of a token that occurred before
+  // Number of last accepted tokens whose occurrences count for penalties; -1:
+  // all.
   int32_t penalty_window = 64;
   uint64_t seed = 0;
-  // Ids and what is added to their logits; -infinity excludes a token.
+  // Pairs of an id and a number that is added to its logit; -infinity excludes
+  // the token.
   std::vector<std::pair<int32_t, float>> biases;
 };
 
@@ -59,10 +67,11 @@ class Sampler {
   static StatusOr<Sampler> Create(SamplingOptions options,
                                   int32_t vocabulary_size);
 
-  // Returns a token. `allowed` may be null: all tokens.
+  // Chooses a token. Only tokens in `allowed` may be chosen; null: all.
   StatusOr<int32_t> Sample(std::span<const float> logits,
                            const TokenMask* allowed);
-  // Counts the token for penalties; also for tokens of the prompt.
+  // Records a token, generated or of the prompt, whose occurrence counts for
+  // penalties.
   void Accept(int32_t id);
 
  private:
@@ -74,7 +83,8 @@ class Sampler {
   Sampler(SamplingOptions options, int32_t vocabulary_size);
   void CollectCandidates(std::span<const float> logits,
                          const TokenMask* allowed);
-  // Keep the likeliest candidates; afterwards they are sorted.
+  // Remove unlikely candidates as the options say; the remaining ones are
+  // sorted by their logits.
   void KeepTopK();
   void KeepTopP();
   void KeepMinP();
@@ -88,7 +98,8 @@ class Sampler {
   std::unordered_map<int32_t, int32_t> counts_;
   std::vector<float> logits_;
   std::vector<Candidate> candidates_;
-  size_t sorted_ = 0;  // Candidates at the begin that are in order.
+  size_t sorted_ = 0;  // number of first elements of candidates_ that are
+                       // already sorted
 };
 
 }  // namespace ember::llm

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Options that keep all tokens.
+// Returns options with which no token is removed or penalized.
 SamplingOptions Plain() {
   SamplingOptions options;
   options.temperature = 1;
@@ -30,7 +30,7 @@ SamplingOptions Plain() {
   return options;
 }
 
-// Returns how often each token is drawn in `count` draws.
+// Draws `count` tokens and returns how often each was drawn.
 std::map<int32_t, int> Draws(const SamplingOptions& options,
                              const std::vector<float>& logits, int count,
                              const TokenMask* mask = nullptr) {
@@ -73,7 +73,8 @@ TEST(Sampler, TemperatureSharpens) {
   const std::vector<float> logits = {std::log(0.6f), std::log(0.4f)};
   SamplingOptions options = Plain();
   options.temperature = 0.5f;
-  // 0.36 / (0.36 + 0.16)
+  // The temperature 0.5 squares the probabilities, so the first token has 0.36
+  // / (0.36 + 0.16) of the draws.
   EXPECT_NEAR(Draws(options, logits, 10000).at(0), 6923, 200);
   options.temperature = 0;
   EXPECT_EQ(Draws(options, {1, 3, 3, 2}, 10).at(1), 10);
@@ -87,18 +88,20 @@ TEST(Sampler, KeepsTheLikeliest) {
   EXPECT_EQ(Draws(options, logits, 2000).size(), 2);
   EXPECT_NEAR(Draws(options, logits, 7000).at(1), 4000, 200);
   options = Plain();
-  options.top_p = 0.5f;  // 0.4 is too little, 0.4 + 0.3 is enough.
+  options.top_p = 0.5f;  // the likeliest token has only 0.4, so the next one
+                         // (0.3) is kept, too
   EXPECT_EQ(Draws(options, logits, 2000).size(), 2);
   options.top_p = 0.75f;
   EXPECT_EQ(Draws(options, logits, 2000).size(), 3);
   options = Plain();
-  options.min_p = 0.6f;  // 0.4 * 0.6 = 0.24
+  options.min_p = 0.6f;  // tokens of at least 0.6 * 0.4 = 0.24 are kept, which
+                         // are two
   EXPECT_EQ(Draws(options, logits, 2000).size(), 2);
 }
 
 TEST(Sampler, TopPFindsItsTokensAmongMany) {
-  // All tokens are equally likely, so that more than the first sorted part is
-  // kept.
+  // All tokens are equally likely. So top-p keeps more tokens than the sampler
+  // sorts at first.
   const std::vector<float> logits(1000, 0.5f);
   SamplingOptions options = Plain();
   options.top_p = 0.2f;
@@ -119,9 +122,12 @@ TEST(Sampler, PenalisesAcceptedTokens) {
   sampler->Accept(0);
   EXPECT_EQ(*sampler->Sample(logits, nullptr), 1);
   sampler->Accept(1);
-  EXPECT_EQ(*sampler->Sample(logits, nullptr), 0);  // 2 > 1.5
+  // both tokens have been accepted; the penalized logit of 0 is 2, that of 1 is
+  // 1.5
+  EXPECT_EQ(*sampler->Sample(logits, nullptr), 0);
   sampler->Accept(2);
-  EXPECT_EQ(*sampler->Sample(logits, nullptr), 0);  // 0 left the window.
+  // token 0 has left the window of penalties
+  EXPECT_EQ(*sampler->Sample(logits, nullptr), 0);
 
   options.repetition_penalty = 1;
   options.frequency_penalty = 0.3f;

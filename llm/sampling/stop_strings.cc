@@ -34,7 +34,8 @@ std::string StopStrings::Push(std::string_view text) {
     const size_t found = held_.find(each);
     if (found == std::string::npos) continue;
     const size_t found_end = found + each.size();
-    // The string that ends first stops the text.
+    // If several stop strings occur, the one that ends first stops the text; of
+    // those, the longest.
     if (found_end < end || (found_end == end && found < begin)) {
       begin = found;
       end = found_end;
@@ -46,7 +47,8 @@ std::string StopStrings::Push(std::string_view text) {
     held_.clear();
     return shown;
   }
-  size_t kept = 0;  // The longest end that begins a stop string.
+  size_t kept = 0;  // length of the longest end of the text that begins a stop
+                    // string
   for (const std::string& each : strings_) {
     for (size_t size = std::min(each.size() - 1, held_.size()); size > kept;
          --size) {

@@ -4,9 +4,10 @@
 //   stop.Push("ab\n");    // "ab": the line feed is held back
 //   stop.Push("\ncd");    // ""; stop.is_stopped()
 //
-// Text that could be the begin of a stop string is held back until it is none.
-// The stop string and what is behind it are dropped. Of several strings that
-// end at the same byte, the longest counts. Movable; thread-compatible.
+// Text that may be the beginning of a stop string is held back until it is
+// clear that it is none. The stop string and all text after it are dropped. Of
+// several strings that end at the same byte, the longest counts. Movable;
+// thread-compatible.
 #ifndef EMBER_LLM_SAMPLING_STOP_STRINGS_H_
 #define EMBER_LLM_SAMPLING_STOP_STRINGS_H_
 
@@ -23,12 +24,14 @@ inline constexpr size_t kMaxStopStrings = 64, kMaxStopBytes = 1024;
 
 class StopStrings {
  public:
-  // The strings must not be empty.
+  // Makes the object. Error: a string is empty.
   static StatusOr<StopStrings> Create(std::vector<std::string> strings);
 
-  // Returns the text that can be shown; empty once is_stopped().
+  // Adds text. Returns the part of the text so far that can be shown now; empty
+  // after a stop string was found.
   std::string Push(std::string_view text);
-  // Returns the text that is still held back, at the end of a generation.
+  // Returns the text that is still held back when the generation ends without a
+  // stop string.
   std::string Finish();
   bool is_stopped() const { return is_stopped_; }
 

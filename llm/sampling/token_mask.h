@@ -20,7 +20,7 @@ class TokenMask {
       : size_(size), words_((static_cast<size_t>(size) + 63) / 64) {}
 
   int32_t size() const { return size_; }
-  // Ids are at least 0 and below size().
+  // The ids of the functions must be at least 0 and below size().
   void Add(int32_t id) { words_[id / 64] |= uint64_t{1} << (id % 64); }
   bool Has(int32_t id) const { return words_[id / 64] >> (id % 64) & 1; }
   int32_t Count() const {

@@ -1,4 +1,4 @@
-// Python's arithmetic on values.
+// Implements the arithmetic operators of templates, with Python's rules.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +17,8 @@ Status Overflow(std::string_view operation) {
               " of at most 64 bits, found a larger one"}));
 }
 
-// Python rounds towards minus infinity; the divisor is not 0.
+// Divides as Python's // does: the quotient is rounded towards minus infinity.
+// The divisor must not be 0.
 int64_t FloorDivide(int64_t a, int64_t b) {
   const int64_t quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
@@ -28,7 +29,9 @@ StatusOr<Value> Power(int64_t base, int64_t exponent) {
     return Value(
         std::pow(static_cast<double>(base), static_cast<double>(exponent)));
   }
-  // Only these have powers without a bound of the exponent.
+  // For other bases than 0, 1 and -1 the loop below ends soon, by overflow.
+  // These bases would allow an exponent of any size, so they are computed
+  // directly.
   if (base == 0 || base == 1) return Value(exponent == 0 ? int64_t{1} : base);
   if (base == -1) return Value(exponent % 2 == 0 ? int64_t{1} : int64_t{-1});
   int64_t result = 1;
@@ -58,7 +61,7 @@ StatusOr<Value> ComputeIntegers(std::string_view operation, int64_t a,
     if (operation == "/") {
       return Value(static_cast<double>(a) / static_cast<double>(b));
     }
-    // The one quotient that does not fit.
+    // INT64_MIN / -1 is the only quotient that exceeds 64 bits.
     if (a == INT64_MIN && b == -1) {
       if (operation == "%") return Value(int64_t{0});
       return Overflow(operation);
@@ -86,7 +89,7 @@ StatusOr<Value> ComputeFloats(std::string_view operation, double a, double b) {
   return Value(remainder);
 }
 
-// Repeats a text or list.
+// Returns the text or list, repeated `count` times.
 StatusOr<Value> Repeat(const Value& value, int64_t count,
                        Evaluator& evaluator) {
   const auto times = static_cast<uint64_t>(count < 0 ? 0 : count);
@@ -113,7 +116,7 @@ StatusOr<Value> Repeat(const Value& value, int64_t count,
                                             : Value::Tuple(std::move(items));
 }
 
-// Python's "text % values" for %s, %d, %r and %%.
+// Implements Python's formatting, "text % values", for %s, %d, %r and %%.
 StatusOr<Value> Format(const std::string& format, const Value& values,
                        Evaluator& evaluator) {
   const Value::Items single = {values};

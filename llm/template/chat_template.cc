@@ -14,7 +14,7 @@ namespace {
 using Result = StatusOr<Value>;
 
 constexpr std::string_view kContext = "chat template";
-// The sandbox of Jinja has the same limit.
+// Largest number of items of range(), the same as in Jinja's sandbox.
 constexpr int64_t kMaxRange = 100'000;
 constexpr size_t kMaxTimeFormat = 256;
 
@@ -47,7 +47,8 @@ Result Range(Evaluator& evaluator, const Arguments& arguments) {
   return evaluator.MakeList(std::move(items));
 }
 
-// Makes a dict of an optional dict and named arguments.
+// Implements dict(): returns a dict of the entries of an optional dict and of
+// the named arguments.
 StatusOr<Dict> DictOf(const Arguments& arguments, std::string_view function) {
   Dict dict;
   if (!arguments.positional.empty()) {
@@ -89,7 +90,8 @@ Result RaiseException(Evaluator& evaluator, const Arguments& arguments) {
                                       OnOneLine(Shortened(message, 400))}));
 }
 
-// Returns the function that writes the time in a format of strftime.
+// Returns the template function strftime_now, which writes `now` in a format of
+// strftime.
 Value TimeFunction(const std::tm& now) {
   return Value::OfFunction(
       [now](Evaluator& evaluator, const Arguments& arguments) -> Result {
@@ -123,7 +125,8 @@ Status SetVariables(const ChatInput& input, Evaluator* evaluator) {
   evaluator->SetGlobal("messages", Value::List({}));
   evaluator->SetGlobal("add_generation_prompt",
                        Value(input.add_generation_prompt));
-  // The transformers library passes these two also when they are absent.
+  // tools and documents are defined as None when they are not given, as the
+  // transformers library does it.
   evaluator->SetGlobal("tools", Value());
   evaluator->SetGlobal("documents", Value());
   evaluator->SetGlobal("bos_token", Value(input.begin_of_text));

@@ -1,4 +1,5 @@
-// Chat templates: from messages to the text that a model continues.
+// Renders chat templates, which make of a chat's messages the text that a
+// language model continues.
 //
 //   EMBER_ASSIGN_OR_RETURN(const ChatTemplate chat_template,
 //                          ChatTemplate::Parse(definition.chat_template));
@@ -7,10 +8,11 @@
 //   input.begin_of_text = "<s>";
 //   EMBER_ASSIGN_OR_RETURN(std::string prompt, chat_template.Render(input));
 //
-// A template is a Jinja template as the transformers library runs it: with
-// white space control, the functions raise_exception and strftime_now, the
-// blocks break, continue and generation, and constant lists and dicts. It comes
-// from a stranger, so its steps, memory, output and depth are limited
+// A template is a Jinja template with the features and settings of the
+// transformers library: trim_blocks and lstrip_blocks, the functions
+// raise_exception and strftime_now, and the blocks break, continue and
+// generation. Lists and dicts cannot be changed by methods. It comes from a
+// stranger, so its steps, memory, output and depth are limited
 // (llm/template/evaluator.h). Errors are one line, "chat template: line N:
 // ...". Encode the result with EncodeOptions{.add_special = false,
 // .parse_special = true}, because the template writes the special tokens.
@@ -30,17 +32,21 @@
 
 namespace ember::llm {
 
-// The variables of a template. The fields with JSON texts may be empty, which
-// the template sees as undefined (messages: an empty list).
+// The variables that a template can use. A field with JSON text may be empty.
+// Then `messages` is an empty list, `tools` and `documents` are None, and
+// `extra` adds no variables.
 struct ChatInput {
-  std::string messages;   // JSON array of objects with role and content.
-  std::string tools;      // JSON array of tool descriptions.
+  std::string messages;   // text of a JSON array of objects with the fields
+                          // role and content
+  std::string tools;      // text of a JSON array of tool descriptions
   std::string documents;  // JSON array.
-  std::string extra;      // JSON object; each field becomes a variable.
+  std::string extra;      // Text of a JSON object whose fields become further
+                          // variables.
   bool add_generation_prompt = true;
-  std::string begin_of_text, end_of_text;  // Names of the special tokens.
+  std::string begin_of_text, end_of_text;  // Texts of the special tokens, which
+                                           // the template may write.
   std::string unknown, padding;
-  // The time of strftime_now.
+  // time that strftime_now returns
   std::tm now = {};
 };
 

@@ -1,4 +1,4 @@
-// The part of Evaluator that evaluates expressions.
+// Implements the functions of Evaluator that evaluate expressions.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -19,7 +19,8 @@ Status UndefinedError(const Value& value) {
   return InvalidArgumentError(value.why_undefined());
 }
 
-// Returns the attribute of a loop, or nothing if it has none of this name.
+// Returns an attribute of the variable "loop", or nothing if no attribute has
+// this name.
 std::optional<Value> LoopAttribute(const Value& object, std::string_view name) {
   const Value::Loop& loop = object.loop();
   const auto index = static_cast<int64_t>(loop.index);
@@ -67,7 +68,8 @@ std::optional<Value> LoopAttribute(const Value& object, std::string_view name) {
   return std::nullopt;
 }
 
-// Returns the index of an item of a sequence, or -1 if it is out of range.
+// Converts Python's index, which may be negative, to the index of an item; -1
+// if it is out of range.
 int64_t ItemIndex(int64_t index, size_t count) {
   if (index < 0) index += static_cast<int64_t>(count);
   return index >= 0 && index < static_cast<int64_t>(count) ? index : -1;
@@ -91,7 +93,8 @@ StatusOr<Value::Items> Evaluator::ItemsOf(const Value& value) {
       }
       return items;
     case Value::Kind::kText: {
-      // A character of its own takes about 64 bytes.
+      // Each character becomes a text value of its own, which takes about 64
+      // bytes more than a Value.
       EMBER_RETURN_IF_ERROR(
           ChargeBytes(value.text().size() * (sizeof(Value) + 64)));
       const std::string& text = value.text();
@@ -397,7 +400,8 @@ StatusOr<Value> Evaluator::EvaluateSlice(const Expression& expression,
     begin = clamp(bounds[0].value_or(0));
     end = clamp(bounds[1].value_or(count));
   } else {
-    // Backwards, from the last item to one before the first.
+    // A negative step goes backwards. The bounds are clamped to the last item
+    // and to one before the first.
     const auto clamp_down = [&](int64_t bound) {
       if (bound < 0) bound = std::max<int64_t>(bound, -count - 1) + count;
       return std::clamp<int64_t>(bound, -1, count - 1);
@@ -406,7 +410,8 @@ StatusOr<Value> Evaluator::EvaluateSlice(const Expression& expression,
     end = bounds[1] ? clamp_down(*bounds[1]) : -1;
   }
   Value::Items chosen;
-  // A step beyond the items ends the loop, and must not overflow.
+  // A step larger than the number of items ends the loop at once. It is
+  // clamped, so that `at` cannot overflow.
   const int64_t limited = std::clamp<int64_t>(step, -count - 1, count + 1);
   for (int64_t at = begin; step > 0 ? at < end : at > end; at += limited) {
     chosen.push_back(items[at]);

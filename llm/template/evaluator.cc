@@ -16,7 +16,8 @@ namespace ember::llm {
 
 namespace {
 
-// Puts the line before an error that has none yet.
+// Puts "line N: " before the message of an error, unless it begins with a line
+// already.
 Status AtLine(const Status& status, int line) {
   if (status.message().starts_with("line ")) return status;
   return status.WithContext(Concat({"line ", line}));
@@ -85,7 +86,7 @@ StatusOr<Value> Evaluator::MakeTuple(Value::Items items) {
 }
 
 StatusOr<Value> Evaluator::MakeDict(Dict dict) {
-  // The index has a copy of each key.
+  // The charge includes the index of a Dict, which has a copy of each key.
   EMBER_RETURN_IF_ERROR(ChargeBytes(dict.size() * 4 * sizeof(Value)));
   for (const auto& [key, value] : dict.entries()) {
     EMBER_RETURN_IF_ERROR(ChargeBytes(key.Weight()));
@@ -143,8 +144,8 @@ Evaluator::Scope* Evaluator::PushScope(Scope* parent) {
 }
 
 void Evaluator::PopScope(Scope* scope) {
-  // A scope that a macro refers to stays until the end, and with it the scopes
-  // around it, which were pushed before.
+  // A captured scope is kept until the end, because a macro refers to it. The
+  // scopes around it are kept, too; they are below it on the stack.
   if (!scope->is_captured && scopes_.back().get() == scope) scopes_.pop_back();
 }
 
@@ -398,7 +399,8 @@ void Evaluator::Capture(Scope* scope) {
 }
 
 StatusOr<Value> Evaluator::MakeMacro(const Statement& statement, Scope* scope) {
-  // The scope is not freed before the end.
+  // The macro captures its scope, which is then not freed before the end of the
+  // run. So its memory is charged here.
   EMBER_RETURN_IF_ERROR(ChargeBytes(sizeof(Scope)));
   Capture(scope);
   return Value::OfFunction(

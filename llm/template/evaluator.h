@@ -4,10 +4,11 @@
 //   evaluator.SetGlobal("messages", messages);
 //   EMBER_ASSIGN_OR_RETURN(std::string text, evaluator.Run(statements));
 //
-// Templates come from strangers. Each evaluated node, visited item and created
-// byte is charged against a limit before it is done, and calls nest only so
-// deep that 512 KiB of stack suffice. A template that exceeds a limit gets an
-// error that names it. Errors begin with "line N: ".
+// Templates come from strangers. Each node that is evaluated, item that is
+// visited and byte that is created is charged against a limit in advance. The
+// depth of nested calls is limited so that 512 KiB of stack are enough. A
+// template that exceeds a limit gets an error that names it. Errors begin with
+// "line N: ".
 //
 // The statements must outlive the evaluator, which runs one template once.
 // Thread-compatible. Source: the documentation of Jinja.
@@ -29,26 +30,31 @@
 namespace ember::llm {
 
 struct TemplateLimits {
-  uint64_t steps = 20'000'000;           // Nodes and visited items.
-  uint64_t bytes = uint64_t{256} << 20;  // Created bytes, freed or not.
+  uint64_t steps = 20'000'000;           // Limit on the number of evaluated
+                                         // nodes and visited items.
+  uint64_t bytes = uint64_t{256} << 20;  // Limit on all bytes created, even if
+                                         // they were freed.
   uint64_t output_bytes = uint64_t{16} << 20;
-  int depth = 500;       // Nested nodes, over all calls of macros.
-  int value_depth = 64;  // Lists in lists.
+  int depth = 500;       // Limit on nested nodes, across calls of macros.
+  int value_depth = 64;  // limit on the nesting of lists and other values
 };
 
-// The state of a for statement: what the template sees as "loop".
+// The state of a for statement, which the template sees as the variable "loop".
 struct Value::Loop {
   std::shared_ptr<const Value::Items> items;
   size_t index = 0;
-  int depth = 0;  // Loops of the same statement around this one.
-  // The values of the last call of loop.changed, printed, and a bracket before
-  // them; empty before the first call.
+  int depth = 0;  // number of loops of the same (recursive) statement around
+                  // this one
+  // The arguments of the last call of loop.changed, printed as text after a
+  // bracket. Empty: it was not called yet.
   std::string last_changed;
-  // Calls the loop again for other items; empty if it is not recursive.
+  // Runs the same loop for other items (a recursive for); empty if the
+  // statement is not recursive.
   Value::Function recurse;
 };
 
-// Returns an undefined value for a variable or parameter.
+// Returns the undefined value of a variable or parameter of this name, whose
+// use is an error.
 Value UndefinedVariable(std::string_view name);
 
 class Evaluator {
@@ -61,38 +67,41 @@ class Evaluator {
   void SetGlobal(std::string_view name, Value value);
   StatusOr<std::string> Run(const Statements& statements);
 
-  // For filters, tests and functions.
-  // Charge what a function is about to do; an error ends the template.
+  // The following functions are for filters, tests and functions of templates.
+  // ChargeSteps and ChargeBytes charge work in advance; their error ends the
+  // template.
   Status ChargeSteps(uint64_t steps);
   Status ChargeBytes(uint64_t bytes);
-  // Make values, and charge their bytes.
+  // Make a value of the given contents, after charging its bytes.
   StatusOr<Value> MakeText(std::string text);
   StatusOr<Value> MakeList(Value::Items items);
   StatusOr<Value> MakeTuple(Value::Items items);
   StatusOr<Value> MakeDict(Dict dict);
-  // Return value.ToText() and value.Repr().
+  // Return value.ToText() or value.Repr(), after charging the bytes.
   StatusOr<std::string> TextOf(const Value& value);
   StatusOr<std::string> ReprOf(const Value& value);
-  // Returns a == b.
+  // Returns the result of Python's a == b.
   StatusOr<bool> Equals(const Value& a, const Value& b);
-  // Returns Python's "item in container".
+  // Returns the result of Python's "item in container".
   StatusOr<bool> Contains(const Value& container, const Value& item);
   Value MakeNamespace();
-  // Returns what Python's iter() yields: the items of a list, the keys of a
-  // dict, the characters of a text.
+  // Returns the items over which Python's iter() iterates: those of a list, the
+  // keys of a dict, the characters of a text.
   StatusOr<Value::Items> ItemsOf(const Value& value);
   StatusOr<Value> Call(const Value& function, const Arguments& arguments);
-  // Returns object.name or object["name"]; undefined if it has neither.
+  // Return object.name or object["name"] (Attribute), or object[key] (Item); an
+  // undefined value if it does not exist.
   StatusOr<Value> Attribute(const Value& object, std::string_view name);
   StatusOr<Value> Item(const Value& object, const Value& key);
-  // Apply a filter or a test by its name.
+  // Apply the filter or test of this name to an object.
   StatusOr<Value> ApplyFilter(std::string_view name, const Value& object,
                               const Arguments& arguments);
   StatusOr<bool> ApplyTest(std::string_view name, const Value& object,
                            const Arguments& arguments);
 
  private:
-  // Variables of a body; the parent's are visible.
+  // The variables of a body of statements. Variables of the parent scopes are
+  // visible, too.
   struct Scope {
     Scope* parent = nullptr;
     std::map<std::string, Value, std::less<>> variables;
@@ -101,7 +110,7 @@ class Evaluator {
     bool is_captured = false;
   };
   enum class Flow : uint8_t { kNext, kBreak, kContinue };
-  // Counts a nested node while it exists.
+  // An object of this class counts as one level of nesting while it exists.
   class Nested {
    public:
     explicit Nested(Evaluator* evaluator) : depth_(&evaluator->depth_) {
@@ -116,11 +125,13 @@ class Evaluator {
   };
 
   Status CheckDepth() const;
-  // Returns an error if a value is too large or too deep.
+  // Returns an error if a value would be too large to print or is nested too
+  // deeply.
   Status CheckValue(const Value& value) const;
   Scope* PushScope(Scope* parent);
   void PopScope(Scope* scope);
-  // Keeps a scope and those around it until the end.
+  // Keeps a scope and the scopes around it until the end of the run, because a
+  // macro refers to it.
   static void Capture(Scope* scope);
   const Value* Lookup(std::string_view name, const Scope* scope) const;
 
@@ -149,7 +160,8 @@ class Evaluator {
   StatusOr<Value> MakeMacro(const Statement& statement, Scope* scope);
   Status BindParameters(const Statement& statement, const Arguments& arguments,
                         Scope* scope);
-  // Executes the first body of a block whose filters then change its text.
+  // Executes the body of a set or filter block, and applies the block's filters
+  // to the text that it writes.
   StatusOr<Value> FilteredBlock(const Statement& statement, Scope* scope);
 
   StatusOr<Value> Evaluate(const Expression& expression, Scope* scope);
@@ -175,11 +187,13 @@ class Evaluator {
   int depth_ = 0;
   std::vector<std::unique_ptr<Scope>> scopes_;
   Scope* globals_;
-  // All namespaces, so that cycles of them are broken at the end.
+  // All namespaces of the run. They may refer to each other in cycles, so the
+  // destructor clears them.
   std::vector<std::shared_ptr<Value::Namespace>> namespaces_;
 };
 
-// Arithmetic of Python on values: "+", "-", "*", "/", "//", "%" and "**".
+// Computes a binary arithmetic operation with Python's rules: "+", "-", "*",
+// "/", "//", "%" or "**".
 StatusOr<Value> Compute(std::string_view operation, const Value& a,
                         const Value& b, Evaluator& evaluator);
 

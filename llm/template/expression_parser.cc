@@ -11,7 +11,7 @@
 namespace ember::llm {
 namespace {
 
-// Counts a nested call while it exists.
+// An object of this class counts as one level of nested calls while it exists.
 class Nested {
  public:
   explicit Nested(int* depth) : depth_(depth) { ++*depth_; }
@@ -327,7 +327,7 @@ ExpressionParser::Result ExpressionParser::ParsePostfix(
       ExpressionPointer attribute = New(Kind::kAttribute);
       reader_.Take();
       if (reader_.Is(Token::Kind::kInteger)) {
-        // "items.0" is "items[0]".
+        // An integer after the point is an index: "items.0" means "items[0]".
         EMBER_ASSIGN_OR_RETURN(ExpressionPointer index, ParsePrimary());
         EMBER_ASSIGN_OR_RETURN(
             object, Join(Kind::kItem, "", std::move(object), std::move(index)));
@@ -351,7 +351,8 @@ ExpressionParser::Result ExpressionParser::ParseSubscript(
   ExpressionPointer result = New(Kind::kItem);
   reader_.Take();
   EMBER_RETURN_IF_ERROR(Adopt(std::move(object), result.get()));
-  // Up to three parts with colons between; each may be missing.
+  // The subscript of a slice has up to three expressions separated by colons,
+  // [begin:end:step]. Each may be missing.
   ExpressionPointer parts[3];
   int count = 0;
   for (; count < 3; ++count) {

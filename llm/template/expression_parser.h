@@ -21,26 +21,30 @@ class ExpressionParser {
  public:
   explicit ExpressionParser(TokenReader* reader) : reader_(*reader) {}
 
-  // Parses an expression; without parentheses it is no tuple.
+  // Parses one expression. Commas after it are not read, so it is a tuple only
+  // if it has parentheses.
   StatusOr<ExpressionPointer> Parse();
-  // Parses an expression without a conditional at its end: the items of a for,
-  // whose filter begins with "if".
+  // Parses an expression but not the conditional "a if b else c". It is used
+  // for the items of a for statement, after which "if" begins a filter.
   StatusOr<ExpressionPointer> ParseWithoutConditional();
-  // Parses one or more expressions; several with commas between are a tuple.
+  // Parses one expression, or several separated by commas, which are a tuple.
   StatusOr<ExpressionPointer> ParseTuple(bool with_conditional);
-  // Parses filters ("|upper|trim") that apply to `object`.
+  // Parses the filters that follow an expression ("|upper|trim") and apply to
+  // `object`.
   StatusOr<ExpressionPointer> ParseFilters(ExpressionPointer object);
-  // Parses the filter whose name is the current token, and those behind it.
+  // Parses a filter, whose name is the current token, and further filters after
+  // it.
   StatusOr<ExpressionPointer> ParseFilterAndMore(ExpressionPointer object);
 
  private:
   using Result = StatusOr<ExpressionPointer>;
   using Kind = Expression::Kind;
-  // A row of operators of equal precedence.
+  // Operators that have the same precedence.
   using Operators = std::initializer_list<std::string_view>;
 
   ExpressionPointer New(Kind kind, std::string_view name = {}) const;
-  // Adds a child; an error if the tree becomes too deep.
+  // Makes `child` the last child of `parent`. Returns an error if the tree gets
+  // too deep.
   Status Adopt(ExpressionPointer child, Expression* parent) const;
   Result Join(Kind kind, std::string_view name, ExpressionPointer left,
               ExpressionPointer right) const;
@@ -72,7 +76,7 @@ class ExpressionParser {
   bool BeginsTestArgument() const;
 
   TokenReader& reader_;
-  int depth_ = 0;  // Nested calls of Parse and ParseUnary.
+  int depth_ = 0;  // number of nested calls of Parse and ParseUnary
 };
 
 }  // namespace ember::llm

@@ -1,4 +1,4 @@
-// The filters of templates, by name.
+// Finds the filters of templates by their names.
 //
 //   const TemplateFilter filter = FindFilter("upper");   // null if unknown
 //   filter(evaluator, Value("a"), {});                   // "A"
@@ -26,7 +26,8 @@ struct FilterRow {
   std::string_view name;
   TemplateFilter filter;
 };
-// The filters on texts and numbers, and those on sequences.
+// Return the tables of filters: those on texts and numbers, and those on
+// sequences.
 std::span<const FilterRow> TextFilters();
 std::span<const FilterRow> SequenceFilters();
 

@@ -177,7 +177,8 @@ class Writer {
     return OkStatus();
   }
 
-  // A key that is no text is written as one.
+  // Writes the key of a dict. JSON has only texts as keys, so another key is
+  // converted to text.
   Status WriteKey(const Value& key) {
     if (key.is_text()) {
       WriteText(key.text());

@@ -1,4 +1,4 @@
-// JSON texts become values of templates, and values JSON texts.
+// Converts JSON texts to values of templates, and values to JSON texts.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Value messages, ParseJsonValue(text, "messages"));
 //   ToJson(messages, {});   // [{"role": "user", "content": "Hi"}]
@@ -21,7 +21,8 @@ namespace ember::llm {
 StatusOr<Value> ParseJsonValue(std::string_view text, std::string_view what);
 
 struct JsonStyle {
-  // Each item gets its own line, indented by a number of these per level.
+  // If set, each item is on a line of its own, indented by this text once per
+  // level.
   std::optional<std::string> indent;
   std::string item_separator = ", ";
   std::string key_separator = ": ";
@@ -29,7 +30,8 @@ struct JsonStyle {
   bool sorts_keys = false;
 };
 
-// An error for a value that JSON does not have, such as an undefined one.
+// Returns the JSON text of a value. Error: the value, or a part of it, does not
+// exist in JSON (such as an undefined value).
 StatusOr<std::string> ToJson(const Value& value, const JsonStyle& style);
 
 }  // namespace ember::llm

@@ -22,7 +22,8 @@ bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Returns the template with '\n' for each line end, and without the last one.
+// Returns the template with '\n' as the only kind of line end, and without a
+// line end at its end.
 std::string WithLineFeeds(std::string_view source) {
   std::string result;
   result.reserve(source.size());
@@ -63,7 +64,7 @@ class Lexer {
     tokens_.push_back({kind, line_, std::move(text)});
   }
 
-  // Moves behind `size` bytes and counts their lines.
+  // Advances by `size` bytes and counts the lines in them.
   void Skip(size_t size) {
     size = std::min(size, source_.size() - at_);
     line_ += static_cast<int>(
@@ -78,7 +79,7 @@ class Lexer {
     Skip(size);
   }
 
-  // Reads text up to the next tag, and the tag.
+  // Reads the text up to the next tag, and then the tag itself.
   Status LexText() {
     size_t tag = at_;
     while (true) {
@@ -112,7 +113,7 @@ class Lexer {
     return LexTag(kind == '{');
   }
 
-  // Removes the white space between the begin of the line and a tag.
+  // Removes the spaces before a tag if only spaces precede it on its line.
   void StripLineBegin(std::string* text) const {
     const size_t feed = text->rfind('\n');
     const size_t begin = feed == std::string::npos ? 0 : feed + 1;
@@ -125,8 +126,9 @@ class Lexer {
     }
   }
 
-  // Moves behind the end of a block or comment, whose mark has two bytes, and
-  // behind the white space that it removes. Returns false if it is no end.
+  // If the end of a block or comment (`mark`, two bytes, maybe with a sign
+  // before) is next, advances past it and past the white space that it removes.
+  // Returns false otherwise.
   bool SkipEnd(std::string_view mark) {
     const std::string_view rest = Rest();
     if (rest.starts_with('-') && rest.substr(1).starts_with(mark)) {
@@ -156,8 +158,8 @@ class Lexer {
     return OkStatus();
   }
 
-  // Returns the size of a tag {% name %} that begins at `at`, without the
-  // white space that its end removes, or 0.
+  // Returns the size of the tag {% name %} that begins at `at`, without white
+  // space after it; 0 if no such tag begins there.
   size_t TagSize(size_t at, std::string_view name) const {
     const size_t begin = at;
     const auto skip_space = [&] {
@@ -174,7 +176,7 @@ class Lexer {
     return source_.compare(at, 2, "%}") == 0 ? at + 2 - begin : 0;
   }
 
-  // Moves behind a tag of the size, with the white space that it removes.
+  // Advances past a tag of this size and past the white space that it removes.
   void SkipTag(size_t size) {
     const bool has_sign =
         source_[at_ + size - 3] == '-' || source_[at_ + size - 3] == '+';
@@ -183,7 +185,7 @@ class Lexer {
   }
 
   Status LexRaw() {
-    // The line feed behind this tag is kept.
+    // The tag {% raw %} keeps the line feed after it, unlike other blocks.
     const size_t size = TagSize(at_, "raw");
     const bool removes_space = source_[at_ + size - 3] == '-';
     Skip(size);
@@ -210,7 +212,7 @@ class Lexer {
     }
   }
 
-  // Reads the tokens of a tag up to its end.
+  // Reads the tokens inside of a tag, up to its end.
   Status LexTag(bool is_variable) {
     std::string brackets;
     while (true) {
@@ -284,7 +286,8 @@ class Lexer {
       return at < source_.size() && IsDigit(source_[at]);
     };
     read_digits();
-    // "1.items" is an attribute, "1.5" a float.
+    // A point begins a fraction only if a digit follows: "1.5" is a float,
+    // while "1.items" is an attribute of 1.
     if (end < source_.size() && source_[end] == '.' && digit_at(end + 1)) {
       is_float = true;
       digits += '.';
@@ -331,8 +334,8 @@ class Lexer {
     return OkStatus();
   }
 
-  // Appends the character of the escape whose letter is at `at`, and returns
-  // the index behind it.
+  // Appends the character of an escape sequence, whose letter is at index `at`.
+  // Returns the index after the sequence.
   size_t AppendEscape(size_t at, std::string* text) const {
     static constexpr std::string_view kLetters = "abfnrtv\\'\"";
     static constexpr std::string_view kCharacters = "\a\b\f\n\r\t\v\\'\"";
@@ -360,7 +363,7 @@ class Lexer {
       AppendUtf8(code, text);
       return at + digits;
     }
-    // An unknown escape is kept.
+    // An unknown escape sequence is kept as it is, with its backslash.
     *text += '\\';
     *text += letter;
     return at;

@@ -3,12 +3,12 @@
 //   EMBER_ASSIGN_OR_RETURN(std::vector<Token> tokens,
 //                          LexTemplate("{% if a %}b{% endif %}"));
 //
-// White space around tags is removed as chat templates expect it
-// (trim_blocks and lstrip_blocks): the line feed behind a block or comment, and
-// spaces before one that begins its line; "-" removes all white space on its
-// side and "+" keeps it. One line feed at the end of the template is dropped.
-// Errors begin with "line N: ". Thread-safe. Source: the documentation of
-// Jinja, "Whitespace Control".
+// White space around tags is removed as chat templates expect it (trim_blocks
+// and lstrip_blocks): the line feed after a block or comment is removed, and so
+// are spaces before one that begins its line. A "-" in a tag removes all white
+// space on its side, a "+" keeps it. One line feed at the end of the template
+// is dropped. Errors begin with "line N: ". Thread-safe. Source: the
+// documentation of Jinja, "Whitespace Control".
 #ifndef EMBER_LLM_TEMPLATE_LEXER_H_
 #define EMBER_LLM_TEMPLATE_LEXER_H_
 
@@ -22,12 +22,12 @@
 
 namespace ember::llm {
 
-// Largest template, in bytes.
+// largest size of a template in bytes
 inline constexpr size_t kMaxTemplateBytes = size_t{1} << 20;
 
 struct Token {
   enum class Kind : uint8_t {
-    kText,           // Output as it is.
+    kText,           // text outside of tags, which is copied to the output
     kBlockBegin,     // {%
     kBlockEnd,       // %}
     kVariableBegin,  // {{
@@ -41,7 +41,8 @@ struct Token {
   };
   Kind kind = Kind::kEnd;
   int line = 1;
-  std::string text;  // A string's value, without quotes and escapes.
+  std::string text;  // for a string: its value, without quotes and with escapes
+                     // replaced
 };
 
 StatusOr<std::vector<Token>> LexTemplate(std::string_view source);

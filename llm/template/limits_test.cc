@@ -1,4 +1,5 @@
-// Templates that would take all time or memory get an error of one line.
+// Tests that templates which would take too much time or memory end with an
+// error of one line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ std::string ErrorOf(std::string_view source) {
   const auto chat_template = ChatTemplate::Parse(source);
   Status status = chat_template.status();
   if (status.ok()) {
-    // Smaller limits than the default ones keep the test fast.
+    // The limits are smaller than the default ones, so that the tests run fast.
     TemplateLimits limits;
     limits.steps = 300'000;
     limits.bytes = 16 << 20;
@@ -58,8 +59,8 @@ TEST(TemplateLimits, EndEndlessMemory) {
                       "{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}"
                       "{% endfor %}"),
               HasSubstr("expected values of"));
-  // A list that contains itself twice, again and again, is small, but its text
-  // is not.
+  // This list contains the former list twice, 50 times over. It takes little
+  // memory, but printing it would write 2^50 items.
   EXPECT_THAT(ErrorOf("{% set ns = namespace(l=['x']) %}"
                       "{% for i in range(50) %}{% set ns.l = [ns.l, ns.l] %}"
                       "{% endfor %}{{ ns.l }}"),
@@ -105,7 +106,8 @@ TEST(TemplateLimits, EndDeepSyntax) {
               HasSubstr("expected at most 1048576 bytes"));
 }
 
-// Values that refer to each other are freed, which the leak checker sees.
+// These namespaces, loops and macros refer to each other in cycles. The leak
+// checker shows that their memory is freed.
 TEST(TemplateLimits, FreeCycles) {
   EXPECT_EQ(ErrorOf("{% set a = namespace() %}{% set b = namespace(a=a) %}"
                     "{% set a.b = b %}{% set a.l = [a, b] %}{{ a.b.a.l }}"),

@@ -48,7 +48,7 @@ Result Copy(Evaluator&, const Value& object, const Arguments&) {
   return object;
 }
 
-// Returns the index of the first equal item, or -1.
+// Returns the index of the first item that equals `wanted`, or -1.
 StatusOr<int64_t> FindItem(Evaluator& evaluator, const Value& object,
                            const Arguments& arguments, int64_t* count) {
   const Value* const wanted = arguments.Find(0, "value");
@@ -87,7 +87,8 @@ Result Count(Evaluator& evaluator, const Value& object,
   return Value(count);
 }
 
-// Methods that change a list or dict are known, so that the error says more.
+// Methods that would change a list or dict exist by name only: calling one
+// gives an error that explains that values are constant.
 Result Refuse(Evaluator&, const Value& object, const Arguments&) {
   return InvalidArgumentError(
       Concat({"expected no change of a ", object.TypeName(),

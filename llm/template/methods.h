@@ -1,4 +1,4 @@
-// The methods of texts, dicts and lists, by name.
+// Finds the methods of texts, dicts and lists by their names.
 //
 //   std::optional<Value> strip = FindMethod(Value(" a "), "strip");
 //   evaluator.Call(*strip, {});   // "a"
@@ -15,10 +15,11 @@
 
 namespace ember::llm {
 
-// Returns the method bound to the value, or nothing.
+// Returns the method as a function that is bound to the value, or nothing if
+// the value has no such method.
 std::optional<Value> FindMethod(const Value& object, std::string_view name);
 
-// The methods of texts; null if there is none of this name.
+// Returns the method of texts with this name; null if there is none.
 using TextMethod = StatusOr<Value> (*)(Evaluator& evaluator,
                                        const std::string& text,
                                        const Arguments& arguments);

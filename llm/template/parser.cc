@@ -41,7 +41,8 @@ class Parser {
                names.end();
   }
 
-  // Parses statements up to a block with one of the names, whose {% it takes.
+  // Parses statements up to a block whose name is one of `ends`. The "{%" of
+  // that block is consumed, its name is not.
   StatusOr<Statements> ParseUntil(Names ends) {
     if (++depth_ > kMaxNestedStatements) {
       return ResourceExhaustedError(
@@ -91,7 +92,7 @@ class Parser {
     return OkStatus();
   }
 
-  // Parses a block whose {% was taken.
+  // Parses a block; its "{%" has been consumed.
   Status ParseBlock(Statement* statement) {
     static constexpr struct {
       std::string_view name;
@@ -120,7 +121,7 @@ class Parser {
 
   Status EndBlock() { return reader_.Expect(Token::Kind::kBlockEnd); }
 
-  // Parses the statements up to a block with this name, and its end.
+  // Parses the statements up to the block named `end`, and that block.
   Status ParseBody(std::string_view end, Statement* statement) {
     EMBER_ASSIGN_OR_RETURN(Statements body, ParseUntil({end}));
     statement->bodies.push_back(std::move(body));
@@ -158,7 +159,8 @@ class Parser {
   Status ParseTargets(Statement* statement) {
     const bool has_parentheses = reader_.SkipOperator("(");
     do {
-      if (!reader_.Is(Token::Kind::kName)) break;  // A comma at the end.
+      // a comma at the end of the targets
+      if (!reader_.Is(Token::Kind::kName)) break;
       EMBER_ASSIGN_OR_RETURN(AssignTarget target, ParseTarget());
       statement->targets.push_back(std::move(target));
     } while (reader_.SkipOperator(","));
@@ -215,7 +217,7 @@ class Parser {
     return ParseBody("endset", statement);
   }
 
-  // Parses "(a, b=1)".
+  // Parses the parameters of a macro or call block, such as "(a, b=1)".
   Status ParseParameters(Statement* statement) {
     EMBER_RETURN_IF_ERROR(reader_.ExpectOperator("("));
     while (!reader_.SkipOperator(")")) {
@@ -241,7 +243,8 @@ class Parser {
     return ParseBodyOfFunction("endmacro", statement);
   }
 
-  // A break inside a function does not end a loop around it.
+  // Inside of a macro or call block, break and continue must not refer to a
+  // loop outside of it. So the number of loops is 0 there.
   Status ParseBodyOfFunction(std::string_view end, Statement* statement) {
     const int loops = std::exchange(loops_, 0);
     EMBER_RETURN_IF_ERROR(ParseBody(end, statement));
@@ -286,7 +289,8 @@ class Parser {
     return ParseBody("endwith", statement);
   }
 
-  // Training marks the text of the assistant by this block; it has no effect.
+  // The block {% generation %} marks the assistant's text for training. When a
+  // template is rendered, it has no effect.
   Status ParseGeneration(Statement* statement) {
     statement->kind = Kind::kGroup;
     EMBER_RETURN_IF_ERROR(EndBlock());
@@ -307,8 +311,8 @@ class Parser {
 
   TokenReader reader_;
   ExpressionParser expressions_;
-  int depth_ = 0;  // Nested calls of ParseUntil.
-  int loops_ = 0;  // Loops around the current statement.
+  int depth_ = 0;  // number of nested calls of ParseUntil
+  int loops_ = 0;  // number of loops around the current statement
 };
 
 }  // namespace

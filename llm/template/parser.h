@@ -6,8 +6,8 @@
 // The subset of Jinja: if, for (with filter, else, recursive), set, macro,
 // call, filter, with, break, continue, raw, generation; all expressions. No
 // other template can be loaded: import, include, extends and block are errors.
-// A filter or test that does not exist is an error when it is applied, because
-// templates test for what an engine has. Errors begin with "line N: ".
+// An unknown filter or test is an error only when it is applied, because
+// templates may check first if an engine has it. Errors begin with "line N: ".
 // Thread-safe.
 #ifndef EMBER_LLM_TEMPLATE_PARSER_H_
 #define EMBER_LLM_TEMPLATE_PARSER_H_

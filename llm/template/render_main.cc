@@ -1,4 +1,5 @@
-// Renders a chat template, for comparisons with other engines.
+// A program that renders a chat template, to compare its output with that of
+// other engines.
 //
 //   render TEMPLATE.jinja INPUT.json
 //

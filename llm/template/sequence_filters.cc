@@ -1,4 +1,4 @@
-// The filters on sequences and dicts.
+// Implements the filters on sequences and dicts.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -17,8 +17,8 @@ namespace {
 using Result = StatusOr<Value>;
 using Items = Value::Items;
 
-// Returns object.a.b.c for "a.b.c"; numbers are indices. `otherwise`, which may
-// be null, replaces each undefined value on the way.
+// Returns object.a.b.c for the path "a.b.c"; a number in the path is an index.
+// Undefined values on the way are replaced by `otherwise`, unless it is null.
 Result Path(Evaluator& evaluator, const Value& object, const Value& path,
             const Value* otherwise) {
   const std::string text = path.ToText();
@@ -38,13 +38,15 @@ Result Path(Evaluator& evaluator, const Value& object, const Value& path,
   return value;
 }
 
-// Returns the attribute that an argument names, or the item itself.
+// Returns the key by which an item is compared: its attribute `attribute`, or
+// the item itself if no attribute is given.
 Result KeyOf(Evaluator& evaluator, const Value& item, const Value* attribute) {
   if (attribute == nullptr || attribute->is_none()) return item;
   return Path(evaluator, item, *attribute, nullptr);
 }
 
-// Texts compare without regard to case unless the argument says otherwise.
+// Returns the text in lower case, because filters ignore case by default; other
+// values stay as they are.
 Value WithoutCase(const Value& value, bool is_case_sensitive) {
   if (is_case_sensitive || !value.is_text()) return value;
   return Value(Lowercase(value.text()));
@@ -148,7 +150,8 @@ Result ItemPairs(Evaluator& evaluator, const Value& object, const Arguments&) {
   return evaluator.MakeList(std::move(pairs));
 }
 
-// Sorts pairs of keys and items, stably; an error if the keys have no order.
+// Sorts pairs of a key and an item by their keys, stably. Error: the keys have
+// no order.
 Status SortByKey(Evaluator& evaluator, bool is_reversed,
                  std::vector<std::pair<Value, Value>>* items) {
   uint64_t weight = 0;
@@ -156,8 +159,8 @@ Status SortByKey(Evaluator& evaluator, bool is_reversed,
   uint64_t rounds = 1;
   while (uint64_t{1} << rounds < items->size()) ++rounds;
   EMBER_RETURN_IF_ERROR(evaluator.ChargeSteps(weight * rounds));
-  // All keys have an order if each has one with the first: numbers and texts
-  // have no order with each other, and neither with anything else.
+  // Each key is compared with the first one. That suffices: either all keys are
+  // numbers or all are texts, and only then do they have an order.
   Status status;
   for (const auto& [key, item] : *items) {
     if (!key.is_number() && !key.is_text()) {
@@ -219,7 +222,7 @@ Result SortDict(Evaluator& evaluator, const Value& object,
   return evaluator.MakeList(std::move(sorted));
 }
 
-// Returns the least or greatest item.
+// Returns the smallest or the greatest item.
 Result Extreme(Evaluator& evaluator, const Value& object,
                const Arguments& arguments, bool is_greatest) {
   const bool is_case_sensitive = IsCaseSensitive(arguments, 0);
@@ -359,7 +362,8 @@ Result AttributeOf(Evaluator& evaluator, const Value& object,
   return evaluator.Attribute(object, name->text());
 }
 
-// map("filter", ...) and map(attribute="name").
+// Implements the filter map, in its forms map("filter", ...) and
+// map(attribute="name").
 Result Map(Evaluator& evaluator, const Value& object,
            const Arguments& arguments) {
   EMBER_ASSIGN_OR_RETURN(const Items items, evaluator.ItemsOf(object));
@@ -392,8 +396,9 @@ Result Map(Evaluator& evaluator, const Value& object,
   return evaluator.MakeList(std::move(mapped));
 }
 
-// select, reject, selectattr and rejectattr: keeps the items for which a test
-// holds, or does not. Without a test their truth counts.
+// Implements select, reject, selectattr and rejectattr: keeps the items that
+// pass a test, or those that fail it. Without a test, an item passes if it is
+// true.
 template <bool kByAttribute, bool kKeeps>
 Result Select(Evaluator& evaluator, const Value& object,
               const Arguments& arguments) {

@@ -1,5 +1,5 @@
-// Templates of our own with what Jinja makes of them; tests/chat_templates/
-// make_cases.py wrote the cases.
+// Tests small templates against the output of Python's Jinja for them;
+// tests/chat_templates/ make_cases.py wrote the cases.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

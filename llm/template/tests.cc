@@ -35,7 +35,8 @@ Result IsBool(Evaluator&, const Value& object, const Arguments&) {
   return object.kind() == Kind::kBool && (object.integer() != 0) == kValue;
 }
 
-// Texts, lists and dicts have a length and items, so they are sequences.
+// Tests if a value has items and a length, which texts, lists, dicts and
+// undefined values have.
 Result IsSequence(Evaluator&, const Value& object, const Arguments&) {
   return object.is_text() || object.is_sequence() || object.is_dict() ||
          object.is_undefined();
@@ -90,7 +91,8 @@ Result IsEqual(Evaluator& evaluator, const Value& object,
   return is_equal == kEqual;
 }
 
-// Tests a < b, or b < a if `reversed`; or its negation.
+// Implements the comparison tests: a < b, or b < a if kReversed, and their
+// negations.
 template <bool kReversed, bool kNegated>
 Result IsOrdered(Evaluator&, const Value& object, const Arguments& arguments) {
   EMBER_ASSIGN_OR_RETURN(const Value* const other, Operand(arguments));

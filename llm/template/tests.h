@@ -1,4 +1,4 @@
-// The tests of templates ("is defined"), by name.
+// Finds the tests of templates (such as "is defined") by their names.
 //
 //   const TemplateTest test = FindTest("string");   // null if unknown
 //   test(evaluator, Value("a"), {});                // true

@@ -1,4 +1,4 @@
-// The filters on texts and numbers.
+// Implements the filters on texts and numbers.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 
 using Result = StatusOr<Value>;
 
-// Returns an integer argument, or the other value if it is absent.
+// Returns the value of an integer argument, or a default if it is not given.
 StatusOr<int64_t> IntegerArgument(const Arguments& arguments, size_t position,
                                   std::string_view name, int64_t otherwise) {
   const Value* const value = arguments.Find(position, name);
@@ -36,7 +36,7 @@ bool BoolArgument(const Arguments& arguments, size_t position,
   return value == nullptr ? otherwise : value->IsTrue();
 }
 
-// Applies a method of texts to str(object).
+// Converts the object to text and applies a method of texts to it.
 template <size_t kSize>
 struct MethodName {
   constexpr MethodName(const char (&name)[kSize]) {
@@ -51,7 +51,8 @@ Result ByMethod(Evaluator& evaluator, const Value& object,
   return FindTextMethod(kName.text)(evaluator, text, arguments);
 }
 
-// Python's str.title, but words are separated by spaces, hyphens and brackets.
+// Implements the filter title: as Python's str.title, except that words are
+// separated only by white space, hyphens and brackets.
 Result Title(Evaluator& evaluator, const Value& object, const Arguments&) {
   EMBER_ASSIGN_OR_RETURN(const std::string text, evaluator.TextOf(object));
   std::string result;
@@ -98,8 +99,8 @@ Result Escape(Evaluator& evaluator, const Value& object, const Arguments&) {
   return evaluator.MakeText(std::move(result));
 }
 
-// The lines but the first (unless `first`) and empty ones (unless `blank`)
-// begin with spaces, or with a text.
+// Implements the filter indent: puts spaces or a given text before each line.
+// The first line is left out unless `first`, and empty lines unless `blank`.
 Result Indent(Evaluator& evaluator, const Value& object,
               const Arguments& arguments) {
   EMBER_RETURN_IF_ERROR(
@@ -174,7 +175,7 @@ Result WordCount(Evaluator& evaluator, const Value& object, const Arguments&) {
   return Value(count);
 }
 
-// Applies Compute("%") with all arguments.
+// Implements the filter format, which is Python's "text % arguments".
 Result Format(Evaluator& evaluator, const Value& object,
               const Arguments& arguments) {
   EMBER_ASSIGN_OR_RETURN(const std::string text, evaluator.TextOf(object));
@@ -258,7 +259,8 @@ Result Round(Evaluator&, const Value& object, const Arguments& arguments) {
   return Value(std::nearbyint(scaled) / scale);
 }
 
-// The transformers library's tojson, with the arguments of json.dumps.
+// Implements tojson as in the transformers library, with the arguments of
+// json.dumps.
 Result ToJsonText(Evaluator& evaluator, const Value& object,
                   const Arguments& arguments) {
   EMBER_RETURN_IF_ERROR(arguments.Check(
@@ -284,8 +286,8 @@ Result ToJsonText(Evaluator& evaluator, const Value& object,
     style.item_separator = separators->items()[0].ToText();
     style.key_separator = separators->items()[1].ToText();
   }
-  // Each value has separators and an indented line of its own, and a byte of a
-  // text is at most six when it is escaped.
+  // An upper bound of the result's size: each value may have separators and a
+  // line with indentation, and escaping makes at most six bytes of one.
   const uint64_t per_value = 8 + style.item_separator.size() +
                              style.key_separator.size() +
                              (style.indent ? style.indent->size() * 66 : 0);

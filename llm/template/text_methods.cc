@@ -1,4 +1,4 @@
-// The methods of texts.
+// Implements the methods of texts, such as text.strip().
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -44,7 +44,8 @@ size_t LastCharacter(std::string_view text) {
   return at;
 }
 
-// Removes characters at the ends: those of `set`, or white space if it is null.
+// Returns the text without the characters of `set` (white space if it is null)
+// at its ends.
 std::string_view Stripped(std::string_view text, const std::string* set,
                           bool left, bool right) {
   const auto is_removed = [set](std::string_view character) {
@@ -122,7 +123,8 @@ Result SwapCase(Evaluator& evaluator, const std::string& text,
   return evaluator.MakeText(std::move(result));
 }
 
-// True if the text begins or ends with the argument, or with one of a tuple.
+// Implements startswith and endswith. The argument is a text or a tuple of
+// texts.
 template <bool kAtEnd>
 Result HasEnd(Evaluator& evaluator, const std::string& text,
               const Arguments& arguments) {
@@ -141,7 +143,7 @@ Result HasEnd(Evaluator& evaluator, const std::string& text,
   return Value(matches(*wanted));
 }
 
-// Splits at white space, at most `most` times; -1: as often as possible.
+// Splits the text at white space, at most `most` times; -1: without a limit.
 Items SplitAtSpace(std::string_view text, int64_t most) {
   Items parts;
   text = Stripped(text, nullptr, true, false);
@@ -220,7 +222,8 @@ Result Split(Evaluator& evaluator, const std::string& text,
   EMBER_ASSIGN_OR_RETURN(const int64_t most,
                          IntegerArgument(arguments, 1, "maxsplit", -1));
   const Value* const separator = arguments.Find(0, "sep");
-  // Each byte may become a part.
+  // The memory is charged for the largest possible number of parts of the split
+  // text, which is one for each byte.
   if (separator == nullptr || separator->is_none()) {
     EMBER_RETURN_IF_ERROR(evaluator.ChargeBytes(text.size() * 48));
     return evaluator.MakeList(kFromRight ? SplitAtSpaceFromRight(text, most)
@@ -268,7 +271,7 @@ Result Replace(Evaluator& evaluator, const std::string& text,
   EMBER_RETURN_IF_ERROR(evaluator.ChargeBytes(text.size()));
   std::string result;
   size_t begin = 0;
-  // An empty text is found before each character and at the end.
+  // Searching for an empty text finds it before each character and at the end.
   while (count != 0) {
     const size_t found = old.empty() ? begin : text.find(old, begin);
     if (found == std::string::npos) break;
@@ -287,7 +290,8 @@ Result Replace(Evaluator& evaluator, const std::string& text,
   return evaluator.MakeText(std::move(result));
 }
 
-// Returns the number of characters before the first or last occurrence, or -1.
+// Returns the index, in characters, of the first or last occurrence; -1 if
+// there is none.
 template <bool kLast>
 Result Find(Evaluator& evaluator, const std::string& text,
             const Arguments& arguments) {
@@ -341,7 +345,7 @@ Result Join(Evaluator& evaluator, const std::string& text,
   return evaluator.ApplyFilter("join", *items, separator);
 }
 
-// True if the text is not empty and each character has the property.
+// True if the text is not empty and all its characters have the property.
 template <bool (*kHas)(uint32_t code)>
 Result Is(Evaluator& evaluator, const std::string& text, const Arguments&) {
   EMBER_RETURN_IF_ERROR(evaluator.ChargeSteps(text.size() / 16));
@@ -357,7 +361,7 @@ bool IsDigitCharacter(uint32_t code) {
   return IsAlphanumeric(code) && !IsLetter(code);
 }
 
-// True if the text has letters of the one case and none of the other.
+// True if the text has a letter of one case and no letter of the other.
 template <bool (*kHas)(uint32_t code), bool (*kHasNot)(uint32_t code)>
 Result IsCase(Evaluator& evaluator, const std::string& text, const Arguments&) {
   EMBER_RETURN_IF_ERROR(evaluator.ChargeSteps(text.size() / 16));
@@ -382,7 +386,8 @@ Result RemoveEnd(Evaluator& evaluator, const std::string& text,
   return evaluator.MakeText(std::string(rest));
 }
 
-// Fills the text up to a width: with spaces on the right, left or both sides.
+// Implements ljust, rjust and center: pads the text with a character to a
+// width.
 template <bool kLeft, bool kRight>
 Result Pad(Evaluator& evaluator, const std::string& text,
            const Arguments& arguments) {
@@ -400,7 +405,8 @@ Result Pad(Evaluator& evaluator, const std::string& text,
     bytes = UINT64_MAX;
   }
   EMBER_RETURN_IF_ERROR(evaluator.ChargeBytes(bytes));
-  // Python puts the odd character on the left if the width is odd.
+  // If the padding cannot be divided equally, Python puts one more character on
+  // the left if the width is odd.
   uint64_t before = 0;
   if (kLeft) before = missing;
   if (kLeft && kRight) {
@@ -446,7 +452,7 @@ Result Partition(Evaluator& evaluator, const std::string& text,
                               Value(text.substr(found + separator.size()))});
 }
 
-// Python's str.format for {}, {0} and {name}.
+// Implements Python's str.format for the fields {}, {0} and {name}.
 Result Format(Evaluator& evaluator, const std::string& text,
               const Arguments& arguments) {
   std::string result;

@@ -19,14 +19,15 @@ namespace ember::llm {
 
 class TokenReader {
  public:
-  // The last token is kEnd.
+  // `tokens` must end with a token of kind kEnd.
   explicit TokenReader(const std::vector<Token>& tokens) : tokens_(tokens) {}
 
   const Token& current() const { return tokens_[at_]; }
   const Token& next() const {
     return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_];
   }
-  // Returns the current token and moves to the next one; the last one stays.
+  // Returns the current token and advances to the next one. At the last token
+  // it does not advance.
   const Token& Take() {
     const Token& token = tokens_[at_];
     if (at_ + 1 < tokens_.size()) ++at_;
@@ -40,7 +41,8 @@ class TokenReader {
   bool IsOperator(std::string_view text) const {
     return Is(Token::Kind::kOperator) && current().text == text;
   }
-  // Move on and return true if the current token is this one.
+  // If the current token is this name or operator, advance past it and return
+  // true.
   bool SkipName(std::string_view name) {
     if (!IsName(name)) return false;
     Take();
@@ -56,7 +58,7 @@ class TokenReader {
   Status Expect(Token::Kind kind);
   StatusOr<std::string> TakeName();
 
-  // Returns an error for the current token.
+  // Returns an error that says what was expected and what the current token is.
   Status Error(std::string_view expected) const;
 
  private:

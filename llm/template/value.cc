@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Adds up the sizes of values that a container holds.
+// Sums up the weights and the largest depth of the values in a container.
 struct Sum {
   uint64_t weight = 1;
   uint8_t depth = 0;
@@ -29,7 +29,8 @@ struct Sum {
   }
 };
 
-// Returns a text that is equal for equal keys that are no texts.
+// Returns a text that identifies a key of a dict that is no text. Equal keys,
+// such as 1 and 1.0, have equal texts.
 std::string KeyText(const Value& key) {
   if (key.is_integer()) return "n" + std::to_string(key.integer());
   if (key.kind() == Kind::kFloat) {
@@ -41,7 +42,8 @@ std::string KeyText(const Value& key) {
   return "r" + key.Repr();
 }
 
-// Python's repr of a text: single quotes, unless only these occur in it.
+// Returns Python's repr of a text: in single quotes, or in double quotes if it
+// contains only single ones.
 std::string QuotedText(std::string_view text) {
   const bool uses_double = text.find('\'') != std::string_view::npos &&
                            text.find('"') == std::string_view::npos;
@@ -338,7 +340,7 @@ bool AreEqual(const Value& a, const Value& b) {
 StatusOr<bool> IsLess(const Value& a, const Value& b) {
   if (a.is_integer() && b.is_integer()) return a.integer() < b.integer();
   if (a.is_number() && b.is_number()) return a.number() < b.number();
-  // The order of bytes of UTF-8 is that of characters.
+  // Comparing the bytes of UTF-8 gives the same order as comparing characters.
   if (a.is_text() && b.is_text()) return a.text() < b.text();
   if (a.is_sequence() && a.kind() == b.kind()) {
     const size_t common = std::min(a.items().size(), b.items().size());

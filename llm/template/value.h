@@ -1,4 +1,4 @@
-// The values of templates: those of Python that chat templates use.
+// The values in templates, which behave like Python's values.
 //
 //   Value list = Value::List({Value("a"), Value(int64_t{2})});
 //   list.Repr();            // ['a', 2]
@@ -51,11 +51,12 @@ class Value {
   };
   using Items = std::vector<Value>;
   using Function = std::function<StatusOr<Value>(Evaluator&, const Arguments&)>;
-  // Attributes that a template sets.
+  // The attributes of a namespace, the only kind of value that a template can
+  // change.
   struct Namespace {
     std::map<std::string, Value, std::less<>> attributes;
   };
-  struct Loop;  // State of a for statement; in evaluator.h.
+  struct Loop;  // state of a for statement, defined in evaluator.h
 
   Value() : kind_(Kind::kNone) {}
   explicit Value(bool value) : kind_(Kind::kBool), integer_(value) {}
@@ -64,13 +65,14 @@ class Value {
   explicit Value(std::string text);
   explicit Value(std::string_view text) : Value(std::string(text)) {}
   explicit Value(const char* text) : Value(std::string(text)) {}
-  // `why` is the error of a template that needs the value: "'x' is undefined".
+  // Makes an undefined value. If the template needs it, the error is `why`:
+  // "'x' is undefined".
   static Value Undefined(std::string_view why);
   static Value List(Items items);
   static Value Tuple(Items items);
   static Value OfDict(Dict dict);
   static Value OfNamespace(std::shared_ptr<Namespace> value);
-  // `depth` is that of the values that the function holds.
+  // Makes a function. `depth` is the depth of the values that it holds.
   static Value OfFunction(Function function, uint8_t depth = 0);
   static Value OfLoop(std::shared_ptr<Loop> loop, uint8_t depth);
 
@@ -87,7 +89,7 @@ class Value {
   }
   bool is_dict() const { return kind_ == Kind::kDict; }
 
-  // The value must be of the kind.
+  // Return the contents. The value must be of that kind.
   int64_t integer() const { return integer_; }
   double number() const {
     return kind_ == Kind::kFloat ? float_ : static_cast<double>(integer_);
@@ -100,21 +102,23 @@ class Value {
   }
   const Function& function() const { return Payload<Function>(); }
   Loop& loop() const { return *static_cast<Loop*>(payload_.get()); }
-  // Says why an undefined value does not exist.
+  // Returns the error message that explains why the value is undefined.
   const std::string& why_undefined() const { return Payload<std::string>(); }
 
-  // Number of bytes and values that printing visits, saturating.
+  // Returns the weight: the number of bytes and values that printing visits. It
+  // saturates instead of overflowing.
   uint64_t Weight() const;
-  // Nested lists, dicts and functions, saturating.
+  // Returns how deep lists, dicts and functions are nested in the value. It
+  // saturates.
   uint8_t depth() const { return depth_; }
 
   // Python's bool(value).
   bool IsTrue() const;
-  // Python's str(value) and repr(value). A namespace prints without its
-  // attributes, which may contain itself.
+  // Return Python's str(value) and repr(value). The attributes of a namespace
+  // are not printed, because it may contain itself.
   std::string ToText() const { return Print(false); }
   std::string Repr() const { return Print(true); }
-  // The name of the type in messages: "str", "list", ...
+  // Returns the name of the type for messages: "str", "list", ...
   std::string_view TypeName() const;
 
  private:
@@ -138,19 +142,20 @@ class Value {
   Kind kind_;
   uint8_t depth_ = 0;
   union {
-    int64_t integer_ = 0;  // The weight, if the value is no number.
+    int64_t integer_ = 0;  // for kinds other than numbers: the weight
     double float_;
   };
-  // A std::string, Items, Dict, Namespace, Function or Loop, by the kind.
+  // The contents of a text, list, tuple, dict, namespace, function or loop; the
+  // type depends on kind_.
   std::shared_ptr<void> payload_;
 };
 
-// Pairs of keys and values in the order in which they were inserted.
+// A dict: pairs of keys and values in the order in which they were inserted.
 class Dict {
  public:
-  // Replaces the value of an equal key.
+  // Adds a pair. If the dict has an equal key, its value is replaced.
   void Set(Value key, Value value);
-  // Returns null if there is no such key.
+  // Returns the value of a key; null if the dict does not have the key.
   const Value* Find(const Value& key) const;
   const Value* Find(std::string_view key) const;
   const std::vector<std::pair<Value, Value>>& entries() const {
@@ -160,30 +165,32 @@ class Dict {
 
  private:
   std::vector<std::pair<Value, Value>> entries_;
-  // Indices of entries by their keys; keys that are no texts by a text that is
-  // the same for equal keys.
+  // Map each key to its index in entries_: texts_ has keys that are texts;
+  // others_ has the other keys, by a text that is the same for equal keys.
   std::map<std::string, size_t, std::less<>> texts_, others_;
 };
 
-// The arguments of a call.
+// The arguments of a call of a filter, test, function or method.
 struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<std::string, Value>> named;
 
-  // Returns the positional argument, or the named one, or null.
+  // Returns the argument at this position or with this name, or null if there
+  // is none.
   const Value* Find(size_t position, std::string_view name) const;
-  // Returns an error if there are more arguments than `most` positional ones,
-  // or a named one that is not in `names`.
+  // Checks the arguments of a call of `function`. Error: there are more than
+  // `most` positional ones, or a named one that is not in `names`.
   Status Check(std::string_view function, size_t most,
                std::initializer_list<std::string_view> names) const;
 };
 
 // Python's ==.
 bool AreEqual(const Value& a, const Value& b);
-// Python's <; an error for values that have no order.
+// Implements Python's a < b. Error: the values have no order.
 StatusOr<bool> IsLess(const Value& a, const Value& b);
 
-// Python's repr of a float: the shortest text that reads as the same number.
+// Returns Python's repr of a float: the shortest text that reads back as the
+// same number.
 std::string FloatText(double value);
 
 }  // namespace ember::llm

@@ -16,13 +16,13 @@
 namespace ember::llm {
 namespace {
 
-// The longest published pattern has less than 2,000 bytes.
+// Largest size of a pattern in bytes; the longest published one has less than
+// 2,000.
 constexpr size_t kMaxPatternBytes = 32 << 10;
 constexpr uint32_t kMaxParentheses = 100;
-// Most steps of the first try of a match. The published patterns need a few
-// steps per character of a match, and a match is one word; a match that needs
-// more, or a long search for the next one, is paid for from a budget for the
-// whole text.
+// Number of steps that the first try of a match may take. Published patterns
+// match one word with a few steps per character. Matches that need more steps
+// take them from a budget for the whole text.
 constexpr uint32_t kFirstSteps = 2000;
 constexpr uint64_t kBudget = 32'000'000, kBudgetPerByte = 64;
 constexpr uint32_t kMaxDepth = 250'000;
@@ -117,8 +117,8 @@ class Matcher {
     pcre2_match_data_free_8(match_);
   }
 
-  // Searches from byte `at`. Returns PCRE2's code: positive if it found a
-  // match, whose bounds are then bounds().
+  // Searches for a match from byte `at` on. Returns PCRE2's code, which is
+  // positive if a match was found; bounds() then returns its range.
   int Search(size_t at) {
     for (uint64_t steps = kFirstSteps;; steps *= 8) {
       pcre2_set_match_limit_8(
@@ -140,7 +140,8 @@ class Matcher {
   std::string_view text_;
   pcre2_match_data_8* match_;
   pcre2_match_context_8* context_;
-  uint64_t budget_;  // Steps that are left for matches that need many.
+  uint64_t budget_;  // number of steps that are left for matches that need more
+                     // than kFirstSteps
 };
 
 }  // namespace
@@ -159,7 +160,8 @@ Status Regex::ForEachMatch(
                   " of the text: ", Pcre2Message(code)}));
     }
     const size_t begin = matcher.bounds()[0], end = matcher.bounds()[1];
-    // \K in a lookahead puts the begin behind the end.
+    // A pattern with \K in a lookahead can report a match whose begin is after
+    // its end.
     if (begin > end || begin < at) {
       return InvalidArgumentError(
           Concat({Quote(pattern_), ": expected matches in order, found \\K"}));

@@ -28,15 +28,16 @@ namespace ember::llm {
 class Regex {
  public:
   static StatusOr<Regex> Compile(std::string_view pattern);
-  // Returns a pattern that matches the text itself.
+  // Returns a pattern that matches exactly this text, with special characters
+  // escaped.
   static std::string Quoted(std::string_view text);
 
   Regex(Regex&& other) noexcept;
   Regex& operator=(Regex&& other) noexcept;
   ~Regex();
 
-  // Calls `found` for each match from left to right; matches do not overlap.
-  // After an empty match the search resumes one character later.
+  // Calls `found` for each match, from left to right. Matches do not overlap.
+  // After an empty match the search continues one character later.
   Status ForEachMatch(
       std::string_view text,
       const std::function<void(size_t begin, size_t end)>& found) const;

@@ -115,7 +115,8 @@ TEST(Regex, RefusesWhatIsNoPattern) {
       Regex::Compile(std::string(200, '(') + std::string(200, ')')).ok());
 }
 
-// Nested repetitions backtrack exponentially in the length of the text.
+// This pattern has nested repetitions, so backtracking takes exponential time.
+// It must end with an error.
 TEST(Regex, EndsBacktrackingAtTheLimit) {
   const auto matches = Matches("(a+)+$", std::string(64, 'a') + "b");
   ASSERT_FALSE(matches.ok());

@@ -74,7 +74,7 @@ uint32_t ToUpper(uint32_t code) {
 
 std::string Lowercase(std::string_view text) {
   return Mapped(text, [](uint32_t code, std::string* result) {
-    // This is the one character whose lower case is two characters.
+    // U+0130 is the only character whose lower case has two characters.
     if (code == 0x130) {
       *result += "i\u0307";
     } else {
@@ -135,8 +135,9 @@ bool IsChinese(uint32_t code) {
       {0x20000, 0x2a6df},
       {0x2a700, 0x2b73f},
       {0x2b740, 0x2b81f},
-      // BERT's own table says 2b820; the tokenizers library, which the
-      // published vocabularies are used with, begins this block at 2b920.
+      // In BERT's own code this block begins at U+2B820. The tokenizers
+      // library, with which published vocabularies are used, lets it begin at
+      // U+2B920.
       {0x2b920, 0x2ceaf},
       {0xf900, 0xfaff},
       {0x2f800, 0x2fa1f},

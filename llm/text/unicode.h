@@ -3,7 +3,7 @@
 //   IsPunctuation('!');              // true
 //   Normalized("ﬁ", NormalForm::kNfkc);   // "fi"
 //
-// Texts are UTF-8; bytes that are none become U+FFFD. Thread-safe. The data is
+// Texts are UTF-8; invalid bytes are read as U+FFFD. Thread-safe. The data is
 // that of Debian's utf8proc (Unicode 15).
 #ifndef EMBER_LLM_TEXT_UNICODE_H_
 #define EMBER_LLM_TEXT_UNICODE_H_
@@ -16,31 +16,36 @@ namespace ember::llm {
 
 enum class NormalForm : uint8_t { kNfc, kNfd, kNfkc, kNfkd };
 
-// Returns the text in a normal form of Unicode Standard Annex 15.
+// Returns the text in one of the normal forms that Unicode Standard Annex 15
+// defines.
 std::string Normalized(std::string_view text, NormalForm form);
 
-// Returns the text in lower case, by the mappings of single characters.
+// Returns the text in lower case. Each character is mapped by itself, without
+// regard to its neighbours.
 std::string Lowercase(std::string_view text);
-// Returns the text in upper case, by the mappings of single characters.
+// Returns the text in upper case. Each character is mapped by itself, without
+// regard to its neighbours.
 std::string Uppercase(std::string_view text);
 uint32_t ToLower(uint32_t code);
 uint32_t ToUpper(uint32_t code);
 
 // True if the character has the property White_Space.
 bool IsWhitespace(uint32_t code);
-// True for category P and the symbols of ASCII ($, +, <, ...), as BERT's
-// tokenizer defines punctuation.
+// True for characters of category P and for the ASCII symbols ($, +, <, ...).
+// BERT's tokenizer defines punctuation so.
 bool IsPunctuation(uint32_t code);
-// True for categories Cc, Cf, Cs, Co and unassigned ones.
+// True for characters of the categories Cc, Cf, Cs and Co, and for unassigned
+// ones.
 bool IsControl(uint32_t code);
-// True for category Mn, to which the combining accents belong.
+// True for nonspacing marks (category Mn), such as combining accents.
 bool IsNonspacingMark(uint32_t code);
-// True for categories L and N.
+// True for letters and numbers (categories L and N).
 bool IsAlphanumeric(uint32_t code);
 bool IsLetter(uint32_t code);
 bool IsUpper(uint32_t code);
 bool IsLower(uint32_t code);
-// True for the blocks of Chinese characters that BERT's tokenizer isolates.
+// True for the blocks of Chinese characters around which BERT's tokenizer
+// splits.
 bool IsChinese(uint32_t code);
 
 }  // namespace ember::llm

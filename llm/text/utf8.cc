@@ -4,8 +4,10 @@ namespace ember::llm {
 namespace {
 
 struct Lead {
-  int trailing = -1;  // -1: the byte begins no character.
-  uint8_t second_low = 0x80, second_high = 0xbf;  // Bounds of the second byte.
+  int trailing = -1;  // number of bytes after the first one; -1: no character
+                      // begins with this byte
+  // allowed range of the second byte
+  uint8_t second_low = 0x80, second_high = 0xbf;
 };
 
 Lead LeadOf(uint8_t byte) {

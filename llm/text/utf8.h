@@ -23,22 +23,23 @@ inline constexpr uint32_t kReplacementCharacter = 0xfffd;
 struct Utf8Char {
   uint32_t code = 0;
   uint32_t size = 0;      // In bytes.
-  bool is_valid = false;  // False if `code` replaces bytes that are no UTF-8.
-  bool is_cut = false;    // True if more bytes could complete the character.
+  bool is_valid = false;  // false: `code` is U+FFFD in place of invalid bytes
+  bool is_cut = false;    // true: the text ends in the middle of this character
 };
 
-// Returns the character that begins at byte `at`, which must be below the
-// text's size.
+// Decodes the character that begins at byte `at`, which must be within the
+// text.
 Utf8Char Utf8At(std::string_view text, size_t at);
 
-// Appends the character; a surrogate or a number above U+10FFFF becomes U+FFFD.
+// Appends a character as UTF-8. A surrogate or a number above U+10FFFF is
+// replaced by U+FFFD.
 void AppendUtf8(uint32_t code, std::string* text);
 
-// Returns the text with U+FFFD for each sequence that is no character.
+// Returns the text with U+FFFD in place of each invalid sequence.
 std::string ToValidUtf8(std::string_view text);
 
-// Returns the number of bytes at the end that begin a character without
-// completing it: 0 to 3.
+// Returns the number of bytes at the end of the text that are the beginning of
+// an incomplete character: 0 to 3.
 size_t CutUtf8Size(std::string_view text);
 
 }  // namespace ember::llm

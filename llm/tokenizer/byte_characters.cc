@@ -8,8 +8,9 @@
 namespace ember::llm {
 namespace {
 
-// Bytes that are visible characters of Latin-1 write themselves; the others
-// follow at U+0100 in their order.
+// Bytes that are visible characters of Latin-1 are written as these characters.
+// All other bytes are written as U+0100 and the following characters, in their
+// order.
 constexpr bool IsVisible(int byte) {
   return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) ||
          (byte >= 0xae && byte <= 0xff);
@@ -24,7 +25,8 @@ constexpr std::array<uint32_t, 256> kCharacters = [] {
   return characters;
 }();
 
-constexpr uint32_t kEnd = 0x144;  // One more than the last character.
+constexpr uint32_t kEnd = 0x144;  // one more than the largest character in
+                                  // kCharacters
 
 constexpr std::array<int16_t, kEnd> kBytes = [] {
   std::array<int16_t, kEnd> bytes{};

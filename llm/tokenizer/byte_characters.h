@@ -1,5 +1,6 @@
-// The characters by which files write the bytes of a byte-level vocabulary:
-// each byte has a visible one, and a space is "Ġ".
+// Converts between the bytes of byte-level vocabularies and the visible
+// characters by which files write them. A space, for example, is written as
+// "Ġ".
 //
 //   BytesOfCharacters("Ġthe");   // " the"
 //   CharactersOfBytes(" the");   // "Ġthe"
@@ -13,7 +14,7 @@
 
 namespace ember::llm {
 
-// Characters that write no byte are kept as they are.
+// Characters that do not stand for a byte are kept as they are.
 std::string BytesOfCharacters(std::string_view text);
 std::string CharactersOfBytes(std::string_view bytes);
 

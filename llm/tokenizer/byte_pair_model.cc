@@ -1,4 +1,5 @@
-// Byte-pair encoding by a list of merges, on bytes or on characters.
+// Byte-pair encoding by a list of merges. The symbols that are merged are bytes
+// or characters.
 #include <array>
 #include <memory>
 #include <string>
@@ -14,8 +15,8 @@
 namespace ember::llm {
 namespace {
 
-// Maps a pair of ids to the rank and result of their merge: a hash table with
-// open addressing. A lookup reads one or two cache lines.
+// A hash table with open addressing that maps a pair of ids to the rank and the
+// result of their merge. A lookup reads one or two cache lines.
 class MergeTable {
  public:
   explicit MergeTable(const std::vector<MergeDefinition>& merges) {
@@ -25,7 +26,9 @@ class MergeTable {
     for (size_t rank = 0; rank < merges.size(); ++rank) {
       const MergeDefinition& merge = merges[rank];
       Entry& entry = entries_[Index(merge.left, merge.right)];
-      if (entry.result >= 0) continue;  // The first rank of a pair counts.
+      if (entry.result >= 0)
+        continue;  // the first of several merges of one
+                   // pair counts
       entry = {merge.left, merge.right, merge.result,
                static_cast<int32_t>(rank)};
     }
@@ -41,8 +44,8 @@ class MergeTable {
     int32_t left = -1, right = -1, result = -1, rank = 0;
   };
 
-  // Returns the index of the pair's entry, or of the empty one where it
-  // belongs. At least half of the entries are empty.
+  // Returns the index of the pair's entry, or of an empty entry where it can be
+  // inserted. At least half of the entries are empty, so the search is short.
   size_t Index(int32_t left, int32_t right) const {
     const uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(left))
                              << 32 |
@@ -98,7 +101,7 @@ class BytePairModel : public TokenModel {
   }
 
  private:
-  // Returns one symbol per byte or character.
+  // Splits the piece into symbols, one for each byte or character.
   std::vector<Symbol> Split(std::string_view piece) const {
     std::vector<Symbol> symbols;
     symbols.reserve(piece.size());

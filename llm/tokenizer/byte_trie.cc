@@ -8,9 +8,9 @@ ByteTrie::ByteTrie(std::vector<std::pair<std::string_view, int32_t>> strings) {
   std::stable_sort(
       strings.begin(), strings.end(),
       [](const auto& a, const auto& b) { return a.first < b.first; });
-  // The strings of a node are those between `first` and `last`; they agree in
-  // their first `depth` bytes. Nodes are made breadth first, so that the
-  // children of each are adjacent.
+  // Each node has the sorted strings from `first` to `last`, which agree in
+  // their first `depth` bytes. Nodes are made breadth-first, so that the
+  // children of a node are adjacent.
   struct Range {
     size_t first, last, depth;
   };
@@ -18,7 +18,7 @@ ByteTrie::ByteTrie(std::vector<std::pair<std::string_view, int32_t>> strings) {
   nodes_.emplace_back();
   for (size_t node = 0; node < nodes_.size(); ++node) {
     auto [first, last, depth] = ranges[node];
-    // Strings that end here come first.
+    // Strings that end at this node come before the longer ones.
     while (first < last && strings[first].first.size() == depth) {
       if (nodes_[node].value < 0 && depth > 0) {
         nodes_[node].value = strings[first].second;

@@ -1,5 +1,5 @@
-// A trie over byte strings with a number at the end of each, in a compact
-// array: children of a node are adjacent and sorted.
+// A trie over byte strings, each of which has a number (its value). Nodes are
+// in a compact array, in which the children of a node are adjacent and sorted.
 //
 //   const ByteTrie trie({{"ab", 7}, {"abc", 9}});
 //   int32_t node = ByteTrie::kRoot;
@@ -24,15 +24,18 @@ class ByteTrie {
  public:
   static constexpr int32_t kRoot = 0;
 
-  // Values must not be negative. The strings are not kept.
+  // Makes the trie of pairs of a string and its value, which must not be
+  // negative. The strings may be freed afterwards.
   explicit ByteTrie(std::vector<std::pair<std::string_view, int32_t>> strings);
 
-  // Returns the child of a node for a byte, or -1.
+  // Returns the child of a node for the next byte, or -1 if there is none.
   int32_t Child(int32_t node, uint8_t byte) const;
-  // Returns the number of the string that ends at the node, or -1.
+  // Returns the value of the string that ends at the node, or -1 if none ends
+  // there.
   int32_t ValueAt(int32_t node) const { return nodes_[node].value; }
 
-  // The children of a node are FirstChild(node) + 0 to ChildCount(node) - 1.
+  // The node's children are FirstChild(node) and the ChildCount(node) - 1 nodes
+  // after it.
   int32_t FirstChild(int32_t node) const { return nodes_[node].first_child; }
   int32_t ChildCount(int32_t node) const { return nodes_[node].child_count; }
   uint8_t ByteOf(int32_t node) const { return nodes_[node].byte; }

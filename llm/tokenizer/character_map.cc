@@ -17,7 +17,7 @@ uint32_t LittleEndian32(std::string_view bytes, size_t at) {
   return value;
 }
 
-// The fields of a unit of Darts-clone's double array.
+// Decode the bit fields of a unit of Darts-clone's double array.
 bool HasLeaf(uint32_t unit) { return (unit >> 8 & 1) == 1; }
 uint32_t LeafValue(uint32_t unit) { return unit & 0x7fffffff; }
 uint32_t Label(uint32_t unit) { return unit & 0x800000ff; }

@@ -4,10 +4,10 @@
 //   EMBER_ASSIGN_OR_RETURN(const CharacterMap map, CharacterMap::Parse(blob));
 //   map.Normalize("ﬁ", 1024);   // "fi", if the table has NFKC's rules
 //
-// The blob is from a file: its sizes are checked when it is parsed, and each
-// index when it is used. A step that would leave the table ends the search.
-// Thread-safe. Source: SentencePiece's precompiled_charsmap, a Darts-clone
-// double array with a block of texts that end with a zero byte.
+// The blob is from an untrusted file: its sizes are checked when it is parsed,
+// and each index when it is used. A search ends if its next index is outside of
+// the table. Thread-safe. Source: SentencePiece's precompiled_charsmap, a
+// Darts-clone double array with a block of texts that end with a zero byte.
 #ifndef EMBER_LLM_TOKENIZER_CHARACTER_MAP_H_
 #define EMBER_LLM_TOKENIZER_CHARACTER_MAP_H_
 
@@ -25,19 +25,20 @@ class CharacterMap {
  public:
   static StatusOr<CharacterMap> Parse(std::string_view blob);
 
-  // Returns the rewritten text; invalid UTF-8 becomes U+FFFD. A result of more
-  // than `most` bytes is an error.
+  // Rewrites the text. Invalid UTF-8 becomes U+FFFD. Error: the result would
+  // have more than `most` bytes.
   StatusOr<std::string> Normalize(std::string_view text, size_t most) const;
 
  private:
   struct Match {
-    size_t size = 0;  // In bytes of the text; 0: no prefix is in the table.
+    size_t size = 0;  // bytes of the text that match; 0: no prefix of the text
+                      // is in the table
     uint32_t offset = 0;
   };
   Match LongestPrefix(std::string_view text) const;
 
   std::vector<uint32_t> units_;
-  std::string texts_;  // Ends with a zero byte.
+  std::string texts_;  // the replacements, each with a zero byte at its end
 };
 
 }  // namespace ember::llm

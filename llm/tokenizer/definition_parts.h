@@ -1,4 +1,5 @@
-// Parts of definitions that the readers of both formats make.
+// Functions that make parts of a tokenizer's definition, for the readers of
+// both file formats.
 //
 // Thread-safe.
 #ifndef EMBER_LLM_TOKENIZER_DEFINITION_PARTS_H_
@@ -15,15 +16,17 @@
 
 namespace ember::llm {
 
-// Ids of tokens by their texts as the file writes them.
+// Maps the texts of tokens, as the file writes them, to ids.
 using TextIds = std::unordered_map<std::string_view, int32_t>;
 
-// Appends the merge of two texts. A merge whose parts or result are no tokens
-// can never apply and is left out; returns false then.
+// Appends the merge of two tokens, given by their texts. Returns false and
+// appends nothing if a text or the merged text is no token, because such a
+// merge can never be applied.
 bool AddMerge(std::string_view left, std::string_view right, const TextIds& ids,
               std::vector<MergeDefinition>* merges);
 
-// BERT's normalizer, and its split at white space and punctuation.
+// Options of BERT's normalizer. The functions append the steps of the
+// normalizer, and of the split at white space and punctuation.
 struct BertOptions {
   bool cleans_text = true;
   bool isolates_chinese = true;
@@ -34,15 +37,15 @@ void AddBertNormalizer(const BertOptions& options,
                        std::vector<NormalizerStep>* steps);
 void AddBertSplits(std::vector<SplitStep>* steps);
 
-// Splits at the matches of a pattern.
+// Returns a step that splits pieces at the matches of a pattern.
 SplitStep SplitAt(std::string_view pattern, SplitStep::Behavior behavior);
 
-// True for names that published vocabularies give to tokens that end a
+// True if published vocabularies use this name for a token that ends a
 // generation, such as "<|im_end|>".
 bool IsNameOfEnd(std::string_view text);
 
-// Makes tokens with such names control tokens and adds them, with the end of
-// text, to the ends of generation.
+// Completes ends_of_generation: adds the end of text and all tokens with such
+// names, which also become control tokens.
 void AddEndsOfGeneration(TokenizerDefinition* definition);
 
 }  // namespace ember::llm

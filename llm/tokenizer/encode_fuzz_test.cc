@@ -1,6 +1,7 @@
-// Fuzzes texts: encoding any bytes must give ids, and decoding them valid
-// UTF-8; byte-level tokenizers give the text back. The first byte of an input
-// chooses the tokenizer, the others are the text.
+// Fuzzes tokenizers with texts: encoding any bytes must give ids, and decoding
+// these must give valid UTF-8. Decoding with a byte-level tokenizer must return
+// the text. The first byte of an input chooses the tokenizer, the others are
+// the text.
 //
 //   ./dev fuzz --seconds=3600 //llm/tokenizer:encode_fuzz_test
 #include <cstddef>
@@ -25,7 +26,8 @@ namespace {
 
 constexpr const char* kNames[] = {"gpt2",  "llama2",    "llama3",
                                   "qwen2", "wordpiece", "unigram"};
-// The first of the names are byte-level and change no text.
+// Number of first tokenizers in the list that are byte-level without a
+// normalizer, so that decoding must give the text back.
 constexpr size_t kKeepsText = 1;
 
 const std::vector<Tokenizer>& Tokenizers() {
@@ -40,7 +42,8 @@ const std::vector<Tokenizer>& Tokenizers() {
       }
       nlohmann::json sample = nlohmann::json::parse(*text);
       nlohmann::json& tokenizer = sample["tokenizer"];
-      // Composing characters would change the text.
+      // The normalizer of this sample composes characters, which changes texts,
+      // so it is removed.
       if (std::string_view(name) == "gpt2") tokenizer["normalizer"] = nullptr;
       auto definition = ReadJsonTokenizer(tokenizer.dump());
       if (!definition.ok()) std::abort();

@@ -10,7 +10,8 @@ namespace ember::llm {
 namespace {
 
 constexpr const char* kTokenizer = "tokenizer.json";
-// Both files with JSON have the field chat_template; the later one counts.
+// The JSON files that may contain the field chat_template. If both do, the
+// second file's template is used.
 constexpr const char* kConfigs[] = {"tokenizer_config.json",
                                     "chat_template.json"};
 constexpr const char* kTemplate = "chat_template.jinja";

@@ -4,10 +4,9 @@
 //                          ReadFolderTokenizer("models/tiny"));
 //
 // tokenizer.json must be there. tokenizer_config.json and chat_template.jinja
-// (or chat_template.json) may be: the template of a file of its own replaces
-// the one in the configuration. ReadFolderTexts and MakeFolderTokenizer are the
-// two steps, for texts that are kept elsewhere. Errors name the file.
-// Thread-safe.
+// (or chat_template.json) may be: a template in a separate file replaces the
+// one in the configuration. ReadFolderTexts and MakeFolderTokenizer are the two
+// steps, for texts that are kept elsewhere. Errors name the file. Thread-safe.
 #ifndef EMBER_LLM_TOKENIZER_FOLDER_DEFINITION_H_
 #define EMBER_LLM_TOKENIZER_FOLDER_DEFINITION_H_
 
@@ -20,17 +19,18 @@
 namespace ember::llm {
 
 struct FolderText {
-  std::string name;  // Such as "tokenizer.json".
+  std::string name;  // name of the file, such as "tokenizer.json"
   std::string text;
 };
 
 struct FolderTexts {
-  std::vector<FolderText> files;  // In any order.
+  std::vector<FolderText> files;  // the tokenizer's files, in any order
 };
 
 StatusOr<TokenizerDefinition> ReadFolderTokenizer(const std::string& folder);
 
-// Returns NotFound if there is no tokenizer.json.
+// Reads the files of the folder. Returns NotFound if there is no
+// tokenizer.json.
 StatusOr<FolderTexts> ReadFolderTexts(const std::string& folder);
 StatusOr<TokenizerDefinition> MakeFolderTokenizer(const FolderTexts& texts);
 

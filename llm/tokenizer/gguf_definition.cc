@@ -27,7 +27,8 @@ std::string Quoted(std::string_view text) {
   return "\"" + OnOneLine(Shortened(text, 60)) + "\"";
 }
 
-// Values that a file may leave out, by the kind of model.
+// The values of keys that a file may leave out. They depend on the kind of the
+// model.
 struct Defaults {
   int32_t begin = -1, end = -1, unknown = -1, separator = -1, padding = -1,
           mask = -1;
@@ -139,7 +140,8 @@ class Reader {
       ids.emplace(texts_[id], static_cast<int32_t>(id));
     }
     for (size_t i = 0; i < merges.size(); ++i) {
-      // A part may begin with a space, but has no other one.
+      // A merge is two texts with a space between them. Only the first text may
+      // begin with a space, so the search for the separator starts at index 1.
       const size_t space = merges[i].find(' ', 1);
       if (space == std::string_view::npos) {
         return DataLossError(
@@ -195,7 +197,8 @@ class Reader {
     return AddSpaceMarks();
   }
 
-  // Spaces become marks, with one more before each text.
+  // Adds steps that replace spaces by kSpaceMark and, if the file says so, put
+  // a space before each text.
   Status AddSpaceMarks() {
     EMBER_ASSIGN_OR_RETURN(
         const bool adds_space,
@@ -231,7 +234,8 @@ class Reader {
     return OkStatus();
   }
 
-  // Reads an id; one that the vocabulary does not have counts as absent.
+  // Reads an id. An id that the vocabulary does not have is treated as a
+  // missing key.
   Status ReadId(std::string_view name, int32_t otherwise, int32_t* id) const {
     EMBER_ASSIGN_OR_RETURN(const int64_t found,
                            file_.IntegerOr(Key(name), otherwise));
@@ -248,7 +252,7 @@ class Reader {
     EMBER_RETURN_IF_ERROR(ReadId("unknown_token_id", d.unknown, &r.unknown));
     EMBER_RETURN_IF_ERROR(ReadId("padding_token_id", d.padding, &r.padding));
     EMBER_RETURN_IF_ERROR(ReadId("mask_token_id", d.mask, &r.mask));
-    // The key has had this spelling from its beginning.
+    // The misspelling "seperator" is part of the GGUF format.
     EMBER_RETURN_IF_ERROR(
         ReadId("seperator_token_id", d.separator, &r.separator));
     int32_t end_of_turn = -1, end_of_message = -1, cls = -1;
@@ -271,15 +275,16 @@ class Reader {
         const bool adds_separator,
         file_.BoolOr(Key("add_sep_token"), d.adds_separator));
     if (adds_begin && r.begin_of_text >= 0) r.prefix = {r.begin_of_text};
-    // BERT's texts end with the separator, all others with the end of text.
+    // Texts of BERT end with the separator token, those of all other models
+    // with the end of text.
     const bool is_bert = r.model == ModelKind::kWordPiece;
     const int32_t last = is_bert ? r.separator : r.end_of_text;
     if ((is_bert ? adds_separator : adds_end) && last >= 0) r.suffix = {last};
     return MarkPhi3Tokens();
   }
 
-  // The files of this family lack the flag that its special tokens, those of
-  // messages, take the white space behind them.
+  // In Phi-3's GGUF files the special tokens of messages lack the flag that
+  // says that they take the white space after them. So the flag is set here.
   Status MarkPhi3Tokens() {
     EMBER_ASSIGN_OR_RETURN(const std::string_view name,
                            file_.TextOr("general.name", ""));

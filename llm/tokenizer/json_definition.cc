@@ -35,7 +35,8 @@ class Reader {
     if (model == nullptr || !model->is_object()) {
       return WrongField("tokenizer.json", "model", "an object", model);
     }
-    // The steps say if texts of tokens are bytes.
+    // The steps are read before the model, because they decide if the texts of
+    // tokens are bytes.
     EMBER_RETURN_IF_ERROR(ReadSteps());
     EMBER_RETURN_IF_ERROR(ReadModel(*model));
     EMBER_RETURN_IF_ERROR(ReadAddedTokens());
@@ -65,7 +66,8 @@ class Reader {
     const json* const vocabulary = FindField(model, "vocab");
     const bool has_merges = FindField(model, "merges") != nullptr;
     const bool is_list = vocabulary != nullptr && vocabulary->is_array();
-    // Older files do not name the model.
+    // Older files do not give the model's type, so it is recognised by its
+    // fields.
     EMBER_ASSIGN_OR_RETURN(const std::string type,
                            TextFieldOr(model, "model", "type",
                                        has_merges ? "BPE"
@@ -84,7 +86,8 @@ class Reader {
                 Quoted(type)}));
   }
 
-  // Reads the object of texts and ids. Texts stay those of the file.
+  // Reads an object that maps the texts of tokens to ids. The texts are kept as
+  // the file writes them.
   Status ReadVocabulary(const json& vocabulary) {
     ids_.reserve(vocabulary.size());
     for (const auto& [text, value] : vocabulary.items()) {
@@ -100,8 +103,9 @@ class Reader {
     return OkStatus();
   }
 
-  // Returns the token of an id; there may be at most four times as many ids as
-  // the file has tokens, so that a large id takes little memory.
+  // Returns the token with this id, after adding tokens up to it if necessary.
+  // Ids above four times the number of tokens in the file are an error, so that
+  // a large id cannot make the vocabulary large.
   StatusOr<TokenDefinition*> TokenAt(int64_t id, std::string_view text) {
     std::vector<TokenDefinition>& tokens = definition_.tokens;
     const json* const added = FindField(root_, "added_tokens");
@@ -287,7 +291,8 @@ class Reader {
     return OkStatus();
   }
 
-  // Ids without a token, and tokens without a text, are never made.
+  // Checks that there is at least one token. An id without a token gets one
+  // without a text, which is never generated.
   Status CheckTokens() {
     if (definition_.tokens.empty()) {
       return DataLossError(
@@ -297,12 +302,12 @@ class Reader {
   }
 
   const json& root_;
-  TextIds ids_;  // Views of texts in root_.
+  TextIds ids_;  // maps texts of tokens, as views of root_, to ids
   TokenizerDefinition definition_;
 };
 
-// Sets the id of a token that the configuration names by its text, or by an
-// object with the field "content".
+// Reads the id of a special token. The configuration names the token by its
+// text, or by an object with the field "content".
 void ReadNamedToken(const json& config, std::string_view name,
                     const TokenizerDefinition& definition, int32_t* id) {
   const json* token = FindField(config, name);

@@ -28,8 +28,8 @@ inline constexpr size_t kMaxJsonValues = size_t{8} << 20;
 
 StatusOr<TokenizerDefinition> ReadJsonTokenizer(std::string_view text);
 
-// Adds what tokenizer_config.json says. If it has several chat templates, the
-// one named "default" counts.
+// Adds the contents of tokenizer_config.json. If it has several chat templates,
+// the one named "default" is used.
 Status AddTokenizerConfig(std::string_view text,
                           TokenizerDefinition* definition);
 

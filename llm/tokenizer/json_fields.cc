@@ -11,8 +11,8 @@ using nlohmann::json;
 
 constexpr size_t kMaxDepth = 64;
 
-// Counts values and depth without building them: each value but the first of
-// an array or object follows a comma.
+// Counts the values and the nesting depth of a JSON text without parsing it.
+// Each value of an array or object, except the first, follows a comma.
 Status CheckSize(std::string_view text, std::string_view what,
                  size_t most_values) {
   size_t values = 1, depth = 0;

@@ -4,7 +4,7 @@
 //   EMBER_ASSIGN_OR_RETURN(const std::string type,
 //                          TextField(*model, "model", "type"));
 //
-// The forms that end in Or return the other value if the field is absent or
+// Functions whose names end in Or return a default if the field is absent or
 // null. No function throws. Thread-safe.
 #ifndef EMBER_LLM_TOKENIZER_JSON_FIELDS_H_
 #define EMBER_LLM_TOKENIZER_JSON_FIELDS_H_
@@ -19,14 +19,15 @@
 
 namespace ember::llm {
 
-// Parses a text of at most `most_bytes` bytes and `most_values` values.
+// Parses a JSON text. Error: it has more than `most_bytes` bytes or
+// `most_values` values.
 StatusOr<nlohmann::json> ParseBoundedJson(std::string_view text,
                                           std::string_view what,
                                           size_t most_bytes,
                                           size_t most_values);
 
-// Returns the field, or null if the value is no object or lacks it, or it is
-// null.
+// Returns the field of an object. Returns null if the value is no object, if it
+// lacks the field, or if the field is null.
 const nlohmann::json* FindField(const nlohmann::json& object,
                                 std::string_view name);
 

@@ -25,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!definition.ok()) return 0;
   const auto tokenizer = Tokenizer::Create(*std::move(definition));
   if (!tokenizer.ok()) return 0;
-  // Samples have their texts in the file.
+  // Seed files are a tokenizer.json only, without a text after it. Then a part
+  // of the file itself is the text.
   std::string_view text = input.substr(std::min(zero + 1, size));
   if (text.empty()) text = input.substr(0, 200);
   const auto ids = tokenizer->Encode(text, {.parse_special = true});

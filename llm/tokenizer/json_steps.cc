@@ -25,14 +25,15 @@ using Prepend = SplitStep::Prepend;
 
 constexpr std::string_view kPunctuation = "[\\p{P}!-/:-@\\[-`{-~]";
 
-// A row of a table of steps: the function that reads this type.
+// An entry in a table of step types: the type's name, and the function that
+// reads such a step.
 struct StepReader {
   std::string_view type;
   Status (*read)(const json& step, TokenizerDefinition* definition);
 };
 
-// Reads a step by its row. A sequence, whose steps are in the field
-// `sequence`, is read step by step; it may nest as deep as the JSON text.
+// Reads a step by the table of its kind. A step of type "Sequence" contains a
+// list of steps, which are read one after the other and may be sequences, too.
 template <size_t kCount>
 Status ReadStep(const json& step, std::string_view what,
                 std::string_view sequence, const StepReader (&readers)[kCount],
@@ -66,7 +67,7 @@ Status ReadPlain(const json&, TokenizerDefinition* definition) {
   return OkStatus();
 }
 
-// Reads a pattern: {"String": ...} or {"Regex": ...}, or a text.
+// Reads a pattern, which is {"String": ...}, {"Regex": ...} or a text.
 struct Pattern {
   std::string text;
   bool is_regex = false;
@@ -131,7 +132,7 @@ Status ReadBertNormalizer(const json& step, TokenizerDefinition* definition) {
   return OkStatus();
 }
 
-// Returns nothing if the text is no base64.
+// Decodes base64. Returns nothing if the text is not valid.
 std::optional<std::string> FromBase64(std::string_view text) {
   static constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -229,7 +230,8 @@ Status ReadByteLevel(const json& step, TokenizerDefinition* definition) {
   return OkStatus();
 }
 
-// Returns when a step puts a mark before a text. Older files have a bool.
+// Returns when a step puts a space mark before a text: never, before the first
+// piece, or always. Older files say it by a bool instead of a scheme.
 StatusOr<Prepend> ReadPrependScheme(const json& step, std::string_view what) {
   EMBER_ASSIGN_OR_RETURN(const bool adds_space,
                          BoolFieldOr(step, what, "add_prefix_space", true));
@@ -321,8 +323,8 @@ constexpr StepReader kPreTokenizers[] = {
     {"CharDelimiterSplit", ReadDelimiter},
 };
 
-// Decoders that need no flag: the vocabulary decodes bytes, and all texts of
-// tokens are joined.
+// Reads decoders that change nothing: the vocabulary already decodes bytes, and
+// the texts of tokens are simply joined.
 Status ReadNothing(const json&, TokenizerDefinition*) { return OkStatus(); }
 
 Status ReadMetaspaceDecoder(const json& step, TokenizerDefinition* definition) {
@@ -416,7 +418,8 @@ Status ReadTemplate(const json& step, TokenizerDefinition* definition) {
   return OkStatus();
 }
 
-// Reads BertProcessing and RobertaProcessing: "cls": [text, id].
+// Reads the separator token in a step BertProcessing or RobertaProcessing,
+// whose form is "cls": [text, id].
 Status ReadPairOfTokens(const json& step, TokenizerDefinition* definition) {
   for (const auto& [name, ids] :
        {std::pair<std::string_view, std::vector<int32_t>*>{"cls",

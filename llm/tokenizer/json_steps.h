@@ -15,16 +15,17 @@
 
 namespace ember::llm {
 
-// Appends to definition->normalizer.
+// Reads the normalizer: appends its steps to definition->normalizer.
 Status ReadNormalizer(const nlohmann::json& value,
                       TokenizerDefinition* definition);
-// Appends to definition->splits, and sets is_byte_level.
+// Reads the pre_tokenizer: appends to definition->splits, and sets
+// is_byte_level if a step is ByteLevel.
 Status ReadPreTokenizer(const nlohmann::json& value,
                         TokenizerDefinition* definition);
-// Sets the flags of decoding.
+// Reads the decoder: sets the definition's options of decoding.
 Status ReadDecoder(const nlohmann::json& value,
                    TokenizerDefinition* definition);
-// Sets prefix and suffix.
+// Reads the post_processor: sets the definition's prefix and suffix.
 Status ReadPostProcessor(const nlohmann::json& value,
                          TokenizerDefinition* definition);
 

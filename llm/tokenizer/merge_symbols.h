@@ -19,19 +19,21 @@
 
 namespace ember::llm {
 
-// A part of a piece: bytes begin to end.
+// A symbol is a part of a piece of text, from byte `begin` to byte `end`.
 struct Symbol {
   int32_t begin = 0, end = 0;
-  int32_t id = -1;                   // -1: no token of the vocabulary.
-  int32_t previous = -1, next = -1;  // Indices of the neighbours, or -1.
+  int32_t id = -1;                   // the id of the token with this text; -1:
+                                     // there is none
+  int32_t previous = -1, next = -1;  // indices of the neighbours in the piece;
+                                     // -1: none
 };
 
 struct PairMerge {
-  double priority = 0;  // Lower ones are merged first.
+  double priority = 0;  // pairs with a smaller number are merged first
   int32_t id = -1;
 };
 
-// Appends a symbol behind the last one.
+// Appends a symbol, and links it to the one before it.
 inline void AppendSymbol(int32_t begin, int32_t end, int32_t id,
                          std::vector<Symbol>* symbols) {
   const auto index = static_cast<int32_t>(symbols->size());
@@ -41,7 +43,9 @@ inline void AppendSymbol(int32_t begin, int32_t end, int32_t id,
 
 template <typename FindMerge>
 void MergeSymbols(std::vector<Symbol>* symbols, const FindMerge& find_merge) {
-  // A pair of neighbours. If one of them was merged since, the ends differ.
+  // A pair of neighbours that can be merged. When it is taken from the queue,
+  // it is skipped if its symbols have been merged otherwise in the meantime,
+  // which their ends show.
   struct Pair {
     double priority;
     int32_t left, right, middle, end, id;

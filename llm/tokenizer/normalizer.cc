@@ -11,7 +11,8 @@ namespace {
 
 using Kind = NormalizerStep::Kind;
 
-// Calls map(code, &result) for each character and returns the result.
+// Calls map(code, &result) for each character of the text. Returns the result,
+// to which `map` appends.
 template <typename Map>
 std::string MapCharacters(std::string_view text, const Map& map) {
   std::string result;
@@ -75,7 +76,8 @@ Status TooLong(size_t most) {
               " bytes, found a longer one"}));
 }
 
-// Returns the text with `content` for each of the ranges that `find` reports.
+// Returns the text in which the ranges that `find` reports are replaced by
+// `content`.
 template <typename Find>
 Status Replace(const Find& find, std::string_view content, size_t most,
                std::string* text) {
@@ -95,7 +97,8 @@ Status Replace(const Find& find, std::string_view content, size_t most,
   return OkStatus();
 }
 
-// Reports the ranges where the pattern, which is not empty, occurs.
+// Reports each range in which the pattern occurs. The pattern must not be
+// empty.
 template <typename Found>
 Status FindText(std::string_view text, std::string_view pattern,
                 const Found& found) {
@@ -113,7 +116,8 @@ StatusOr<Normalizer> Normalizer::Create(std::span<const NormalizerStep> steps) {
   for (const NormalizerStep& definition : steps) {
     Step step{definition, std::nullopt, std::nullopt};
     if (definition.kind != Kind::kCharacterMap) {
-      // Matching needs valid UTF-8 after every step.
+      // The content is made valid UTF-8, because regular expressions need valid
+      // texts in each later step.
       step.definition.content = ToValidUtf8(definition.content);
     }
     if (definition.kind == Kind::kReplace && definition.pattern.empty()) {

@@ -23,7 +23,8 @@
 
 namespace ember::llm {
 
-// Compatibility forms are at most 18 times as long as the text.
+// Limit on the size of a normalized text. Compatibility forms (NFKC) make a
+// text at most 18 times as long.
 constexpr size_t MaxNormalizedBytes(size_t text_bytes) {
   return (size_t{64} << 10) + 32 * text_bytes;
 }
@@ -32,7 +33,7 @@ class Normalizer {
  public:
   static StatusOr<Normalizer> Create(std::span<const NormalizerStep> steps);
 
-  // The text must be valid UTF-8, and so is the result.
+  // Applies all steps. The text must be valid UTF-8; the result is valid, too.
   StatusOr<std::string> Normalize(std::string_view text) const;
 
  private:

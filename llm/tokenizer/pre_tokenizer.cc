@@ -16,7 +16,8 @@ struct Range {
   bool is_match;
 };
 
-// Joins the ranges as the behavior says, in place.
+// Joins adjacent ranges (matches and the text between them), or removes
+// matches, as `behavior` says.
 void Join(Behavior behavior, std::vector<Range>* ranges) {
   std::vector<Range> joined;
   for (size_t i = 0; i < ranges->size(); ++i) {
@@ -49,8 +50,8 @@ void Join(Behavior behavior, std::vector<Range>* ranges) {
   *ranges = std::move(joined);
 }
 
-// Returns the piece with kSpaceMark for its spaces, with one more before it if
-// `prepend` says so.
+// Returns the piece with kSpaceMark in place of each space, and with one more
+// mark in front if `prepend` says so.
 std::string WithSpaceMarks(std::string_view piece, Prepend prepend,
                            bool is_first) {
   std::string result;
@@ -69,7 +70,7 @@ std::string WithSpaceMarks(std::string_view piece, Prepend prepend,
   return result;
 }
 
-// Appends the parts of the piece; each but the first begins with kSpaceMark.
+// Splits the piece before each kSpaceMark and appends the parts.
 void SplitBeforeMarks(std::string_view piece,
                       std::vector<std::string_view>* result) {
   size_t begin = 0;

@@ -6,8 +6,9 @@
 //   EMBER_RETURN_IF_ERROR(splitter.Split("two words", true, &pieces));
 //   // pieces.texts(): "two", " words"
 //
-// Each step works on the pieces of the step before it, and a pattern sees one
-// piece, not what is around it. Move-only; thread-safe after creation.
+// Each step splits the pieces that the step before it made. A pattern is
+// matched within one piece; lookahead does not see the text around the piece.
+// Move-only; thread-safe after creation.
 #ifndef EMBER_LLM_TOKENIZER_PRE_TOKENIZER_H_
 #define EMBER_LLM_TOKENIZER_PRE_TOKENIZER_H_
 
@@ -24,8 +25,8 @@
 
 namespace ember::llm {
 
-// Pieces of a text. They are views of the text that was split, or of copies
-// that this object owns.
+// The pieces of a text: views of the text that was split, or of rewritten
+// copies that this object owns.
 class Pieces {
  public:
   const std::vector<std::string_view>& texts() const { return texts_; }
@@ -40,9 +41,9 @@ class PreTokenizer {
  public:
   static StatusOr<PreTokenizer> Create(std::span<const SplitStep> steps);
 
-  // Replaces `pieces` by those of the text, which must be valid UTF-8 and
-  // outlive them. No piece is empty. `is_first` is true if nothing precedes
-  // the text in the whole one.
+  // Splits the text. It must be valid UTF-8 and outlive `pieces`, whose
+  // contents are replaced. No piece is empty. `is_first` is true if the text is
+  // the beginning of the whole text.
   Status Split(std::string_view text, bool is_first, Pieces* pieces) const;
 
  private:

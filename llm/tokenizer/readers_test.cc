@@ -1,4 +1,5 @@
-// The readers of tokenizer.json and GGUF refuse what they cannot read.
+// Tests that the readers of tokenizer.json and GGUF return errors for files
+// that they cannot read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Small tokenizers with ids that other libraries computed; tests/tokenizers/
-// samples.py made the files.
+// Tests small tokenizers against ids that other libraries computed for them.
+// The sample files were written by tests/tokenizers/samples.py.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -33,7 +33,8 @@ StatusOr<Tokenizer> FromJson(const json& sample) {
   return Tokenizer::Create(std::move(definition));
 }
 
-// Makes a GGUF file of the pieces of a SentencePiece model.
+// Makes a tokenizer from a GGUF file that has the pieces of a SentencePiece
+// model.
 StatusOr<Tokenizer> FromPieces(const json& sample) {
   std::vector<std::string> texts;
   std::vector<float> scores;
@@ -61,10 +62,11 @@ StatusOr<Tokenizer> FromPieces(const json& sample) {
 
 struct Sample {
   const char* name;
-  // The other library reads special tokens that are in a text.
+  // True: the library that computed the ids also recognises special tokens in
+  // texts, so the test does, too.
   bool parses_special;
-  // Decoding gives the text back, but for composed characters and special
-  // tokens.
+  // True: decoding returns the text, unless it has special tokens or characters
+  // that the normalizer composes.
   bool keeps_text;
 };
 
@@ -90,8 +92,8 @@ TEST_P(SamplesTest, IdsAreThoseOfTheOtherLibrary) {
     for (const int32_t id : *ids) streamed += stream.Push(id);
     streamed += stream.Finish();
     EXPECT_EQ(streamed, tokenizer->Decode(*ids, {.render_special = true}));
-    // Characters that compose, a written space mark and a special token are
-    // not kept.
+    // A text is not compared if the normalizer changes it: it has a combining
+    // accent, a space mark or a special token.
     const bool changes = text.find("\u0301") != std::string::npos ||
                          text.find("\u2581") != std::string::npos ||
                          text.find('<') != std::string::npos;

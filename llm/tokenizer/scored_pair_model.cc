@@ -1,5 +1,5 @@
-// SentencePiece's byte-pair encoding: two parts merge if they are a token
-// together, and the token of the highest score is merged first.
+// SentencePiece's byte-pair encoding: two adjacent parts are merged if their
+// text is a token, and the merge whose token has the highest score comes first.
 // Source: SentencePiece, bpe_model.cc.
 #include <memory>
 #include <unordered_map>
@@ -28,7 +28,8 @@ class ScoredPairModel : public TokenModel {
                    vocabulary_.Find(piece.substr(at, end - at)), &symbols);
       at = end;
     }
-    // The parts that a merge to an unused token joined.
+    // For each unused token that a merge has made: the two parts of which it
+    // was made.
     Splits splits;
     MergeSymbols(&symbols, [&](const Symbol& left, const Symbol& right) {
       const int32_t id =
@@ -54,9 +55,10 @@ class ScoredPairModel : public TokenModel {
   };
   using Splits = std::unordered_map<int32_t, Split>;
 
-  // An unused token only serves to make longer ones; where it is left over, the
-  // parts that it was merged from replace it. Each part is shorter than the
-  // token, so the recursion is at most as deep as the longest token has bytes.
+  // An unused token is only an intermediate result of merges. If one is left at
+  // the end, it is split into the two parts of which it was made. Each part is
+  // shorter than the token, so the recursion is at most as deep as the longest
+  // token has bytes.
   void Append(std::string_view text, int32_t id, const Splits& splits,
               size_t first, std::vector<int32_t>* ids) const {
     if (id < 0) return unknown_.Append(text, first, ids);

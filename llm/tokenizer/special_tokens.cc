@@ -27,7 +27,7 @@ bool IsWordCharacter(uint32_t code) {
   return code == '_' || IsAlphanumeric(code);
 }
 
-// Returns the byte where the last character of the text begins.
+// Returns the index of the first byte of the text's last character.
 size_t LastCharacter(std::string_view text) {
   size_t at = text.size() - 1;
   while (at > 0 && text.size() - at < 4 &&
@@ -47,7 +47,7 @@ bool IsSingleWord(std::string_view text, size_t begin, size_t end) {
   return end >= text.size() || !IsWordCharacter(Utf8At(text, end).code);
 }
 
-// Returns where the white space that ends the text begins.
+// Returns the index at which the white space at the end of the text begins.
 size_t SpaceAtEnd(std::string_view text) {
   while (!text.empty()) {
     const size_t last = LastCharacter(text);

@@ -3,10 +3,11 @@
 //   const SpecialTokens special(vocabulary);
 //   special.Split("<s>Hi", /*parse_control=*/true);   // {id of <s>}, {"Hi"}
 //
-// User-defined tokens are always found; control and unknown tokens only on
-// request, so that text of a user cannot end a message of a chat. At each byte
-// the longest token wins. Tokens are found in the text as it is, before it is
-// normalized. Thread-safe after construction; the vocabulary must outlive this.
+// User-defined tokens are always found. Control and unknown tokens are found
+// only on request, because a user's text must not end a message of a chat. At
+// each byte the longest token wins. Tokens are found in the text as it is,
+// before it is normalized. Thread-safe after construction; the vocabulary must
+// outlive this.
 #ifndef EMBER_LLM_TOKENIZER_SPECIAL_TOKENS_H_
 #define EMBER_LLM_TOKENIZER_SPECIAL_TOKENS_H_
 
@@ -20,10 +21,10 @@
 
 namespace ember::llm {
 
-// A special token, or text between special tokens.
+// A part of a text: a special token, or the text between two of them.
 struct Fragment {
   int32_t id = -1;        // -1: text.
-  std::string_view text;  // Not empty if id is -1.
+  std::string_view text;  // the text, if id is -1; then it is not empty
 };
 
 class SpecialTokens {

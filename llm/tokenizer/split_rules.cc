@@ -1,19 +1,20 @@
 #include "llm/tokenizer/split_rules.h"
 
-// Parts that several patterns share.
+// Parts of regular expressions that several families of models use.
 #define EMBER_CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 #define EMBER_GPT2                               \
   "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+|" \
   " ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
 #define EMBER_SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-// A word of letters with one character before it, digits as `digits` says,
-// other characters.
+// Matches a word of letters, with at most one other character before it;
+// numbers as `digits` says; and sequences of other characters.
 #define EMBER_WORDS(digits)                                   \
   EMBER_CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
                      "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" EMBER_SPACES
 #define EMBER_UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define EMBER_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
-// A word whose upper case letters come first.
+// Matches a word in which all upper case letters come before the lower case
+// ones.
 #define EMBER_CASED_WORDS(contractions, digits)                          \
   "[^\\r\\n\\p{L}\\p{N}]?" EMBER_UPPER "*" EMBER_LOWER "+" contractions  \
   "|[^\\r\\n\\p{L}\\p{N}]?" EMBER_UPPER "+" EMBER_LOWER "*" contractions \
@@ -23,7 +24,8 @@
   "|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "        \
   "?[\\p{P}\\p{S}]+[\\r\\n]*|" EMBER_SPACES
 
-// The letters of scripts with two cases.
+// A character class of the letters of all scripts that have upper and lower
+// case.
 #define EMBER_CASED_LETTERS                                              \
   "A-Za-z\\x{B5}\\x{C0}-\\x{D6}\\x{D8}-\\x{F6}\\x{F8}-\\x{1BA}"          \
   "\\x{1BC}-\\x{1BF}\\x{1C4}-\\x{293}\\x{295}-\\x{2AF}\\x{370}-\\x{373}" \
@@ -98,7 +100,7 @@ constexpr Text kExaoneMoe[] = {
 constexpr Text kChameleon[] = {
     "<sentinel:[0-9]+>", "(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z",
     "([\\t\\n]|    |  )", "\\p{N}",
-    // EMBER_GPT2 is a text in several lines.
+    // EMBER_GPT2 is one pattern, written as several adjacent literals.
     // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
     "[\\p{P}!-/:-@\\[-`{-~]", EMBER_GPT2};
 

@@ -23,16 +23,17 @@ class TextStream {
   explicit TextStream(const Tokenizer& tokenizer, DecodeOptions options = {})
       : tokenizer_(&tokenizer), options_(options) {}
 
-  // Returns the text that the token completes; it may be empty.
+  // Adds a token. Returns the text that can be shown now, which is empty if
+  // only a part of a character is there.
   std::string Push(int32_t id);
-  // Returns U+FFFD for bytes that are still held back. The stream can be used
-  // again afterwards, for a new text.
+  // Ends the text. Returns U+FFFD if bytes of an incomplete character are still
+  // held back. Afterwards the stream can decode another text.
   std::string Finish();
 
  private:
   const Tokenizer* tokenizer_;
   DecodeOptions options_;
-  bool has_text_ = false;  // False until a token added to the text.
+  bool has_text_ = false;  // true once a token has added to the text
   std::string held_;
 };
 

@@ -1,6 +1,5 @@
-// The interface of the models: from one piece of text to tokens.
-//
-// A model is made for a vocabulary that outlives it, and is thread-safe after
+// The interface of tokenizer models, which encode one piece of text as tokens.
+// The vocabulary of a model must outlive it. A model is thread-safe after
 // creation. Encoding appends ids; a character without a token becomes byte
 // tokens or the unknown token, or is left out if the vocabulary has neither.
 #ifndef EMBER_LLM_TOKENIZER_TOKEN_MODEL_H_
@@ -20,16 +19,18 @@ namespace ember::llm {
 class TokenModel {
  public:
   virtual ~TokenModel() = default;
-  // The piece is valid UTF-8 and shorter than 2 GiB.
+  // Appends the ids of the piece, which must be valid UTF-8 and shorter than 2
+  // GiB.
   virtual void Encode(std::string_view piece,
                       std::vector<int32_t>* ids) const = 0;
 };
 
-// Reads the definition's merges, flags and special ids, not its tokens.
+// Makes the model that the definition names. Of the definition it reads the
+// merges, options and special ids; the tokens are in `vocabulary`.
 StatusOr<std::unique_ptr<TokenModel>> MakeTokenModel(
     const TokenizerDefinition& definition, const Vocabulary& vocabulary);
 
-// The models, one per ModelKind; MakeTokenModel chooses.
+// Make the models, one for each ModelKind. MakeTokenModel calls one of them.
 StatusOr<std::unique_ptr<TokenModel>> MakeBytePairModel(
     const TokenizerDefinition& definition, const Vocabulary& vocabulary);
 StatusOr<std::unique_ptr<TokenModel>> MakeScoredPairModel(

@@ -1,4 +1,5 @@
-// Prints the token ids of texts, for comparisons with other tokenizers.
+// A program that prints the token ids of texts, to compare them with those of
+// other tokenizers.
 //
 //   tokenize FILE [--add-special] [--parse-special] [--decode] <texts
 //

@@ -13,7 +13,7 @@
 namespace ember::llm {
 namespace {
 
-// A name of an id in the definition, for messages.
+// An id in the definition with the name of its field, for error messages.
 struct NamedId {
   std::string_view name;
   int32_t id;
@@ -44,7 +44,8 @@ Status CheckIds(const TokenizerDefinition& definition,
   return OkStatus();
 }
 
-// Returns the text without the mark, which may be empty.
+// Returns the text with all occurrences of `mark` removed. The mark may be
+// empty.
 std::string WithoutMark(std::string_view text, std::string_view mark) {
   std::string rest(text);
   if (mark.empty()) return rest;
@@ -92,8 +93,8 @@ StatusOr<Tokenizer> Tokenizer::Create(TokenizerDefinition definition) {
                          Normalizer::Create(definition.normalizer));
   EMBER_ASSIGN_OR_RETURN(PreTokenizer pre_tokenizer,
                          PreTokenizer::Create(definition.splits));
-  // The model and the special tokens refer to the vocabulary in its final
-  // storage.
+  // The vocabulary is moved to its final address first, because the model and
+  // the special tokens keep pointers to it.
   auto parts = std::make_unique<Parts>(
       Parts{std::move(definition), std::move(vocabulary), std::move(normalizer),
             std::move(pre_tokenizer), nullptr, nullptr});

@@ -1,4 +1,4 @@
-// From texts to token ids and back.
+// Encodes texts as token ids, and decodes ids to texts.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Tokenizer tokenizer,
 //                          Tokenizer::Create(std::move(definition)));
@@ -27,24 +27,28 @@
 
 namespace ember::llm {
 
-// Largest text that is encoded, in bytes.
+// Largest number of bytes of a text that can be encoded.
 inline constexpr size_t kMaxEncodedBytes = size_t{64} << 20;
 
 struct EncodeOptions {
-  // Puts the ids of definition.prefix and suffix around the text.
+  // True: the ids of definition.prefix and suffix are put around those of the
+  // text.
   bool add_special = true;
-  // Reads the names of control tokens ("<|im_end|>") as these tokens. Keep it
-  // off for text of users.
+  // True: names of control tokens in the text ("<|im_end|>") become these
+  // tokens. It must be false for texts of users.
   bool parse_special = false;
-  // Bytes that are removed from the text between special tokens. Inside the
-  // name of a control token they make it text (llm/chat/plain_text.h).
+  // A sequence of bytes that is removed from the text after special tokens were
+  // found. If a name of a control token contains it, the name is plain text
+  // (llm/chat/plain_text.h).
   std::string_view text_mark = {};
 };
 
 struct DecodeOptions {
-  // Writes control and unknown tokens by their names.
+  // True: control and unknown tokens are written by their names. False: they
+  // are left out.
   bool render_special = false;
-  // False if the ids continue a text, so that their first space is kept.
+  // True: the ids begin a text, so the space that encoding put before the text
+  // is removed. False: they continue a text.
   bool is_start = true;
 };
 
@@ -56,21 +60,22 @@ class Tokenizer {
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  // Bytes that are no UTF-8 are encoded as U+FFFD.
+  // Encodes a text. Invalid UTF-8 is encoded as U+FFFD.
   StatusOr<std::vector<int32_t>> Encode(std::string_view text,
                                         const EncodeOptions& options) const;
 
-  // Returns the bytes of the tokens; they may end inside a UTF-8 character
+  // Decodes tokens. The result may end inside a UTF-8 character
   // (llm/tokenizer/text_stream.h holds such bytes back). Ids that the
-  // vocabulary does not have add nothing.
+  // vocabulary does not have are skipped.
   std::string Decode(std::span<const int32_t> ids,
                      const DecodeOptions& options = {}) const;
 
-  // True if a generation ends behind this token.
+  // True if a generation ends when this token is chosen.
   bool IsEndOfGeneration(int32_t id) const;
 
   const Vocabulary& vocabulary() const;
-  // The definition without its tokens and merges, which are moved out of it.
+  // Returns the definition, without the tokens and merges, which were moved to
+  // the vocabulary and the model.
   const TokenizerDefinition& definition() const;
 
  private:

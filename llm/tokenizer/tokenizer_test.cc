@@ -21,7 +21,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Tokens: the bytes, "he", "hell", "<s>" (control), "<tool>" (user-defined).
+// The ids of the test's tokens after those of the 256 bytes. kBegin is the
+// control token "<s>", and kTool is the user-defined token "<tool>".
 constexpr int32_t kHe = 256, kLl = 257, kHell = 258, kBegin = 259, kTool = 260;
 
 TokenizerDefinition SmallDefinition() {

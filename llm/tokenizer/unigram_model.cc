@@ -1,6 +1,6 @@
-// The unigram model: of all segmentations of a piece into tokens, the one whose
-// scores (logarithms of probabilities) have the highest sum.
-// Source: Kudo, Subword Regularization, 2018; SentencePiece, unigram_model.cc.
+// The unigram model: encodes a piece by that segmentation into tokens whose
+// scores (logarithms of probabilities) have the highest sum. Source: Kudo,
+// Subword Regularization, 2018; SentencePiece, unigram_model.cc.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -14,11 +14,12 @@
 namespace ember::llm {
 namespace {
 
-// An unknown character is this much less likely than the unlikeliest token.
+// The score of an unknown character is lower by this number than the lowest
+// score of a token.
 constexpr double kUnknownPenalty = 10;
 
-// The tokens that segmentations consist of. User-defined tokens are found
-// before the model runs.
+// True if the token may be part of a segmentation: it is normal and not empty.
+// User-defined tokens were found before the model runs.
 bool IsPart(const TokenDefinition& token) {
   return token.kind == TokenKind::kNormal && !token.text.empty();
 }
@@ -65,7 +66,8 @@ class UnigramModel : public TokenModel {
   }
 
  private:
-  // The last token of the best segmentation of the text up to some byte.
+  // The best segmentation of the text up to a certain byte: its score, and the
+  // begin and id of its last token.
   struct Step {
     double score = -std::numeric_limits<double>::infinity();
     size_t begin = 0;

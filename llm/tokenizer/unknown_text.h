@@ -1,4 +1,5 @@
-// Appends the tokens of a text that the vocabulary does not have.
+// Encodes text for which the vocabulary has no token: as byte tokens or as the
+// unknown token.
 //
 //   UnknownText unknown(definition, vocabulary);
 //   unknown.Append("é", &ids);   // the tokens <0xC3> <0xA9>, or the unknown one
@@ -26,8 +27,9 @@ class UnknownText {
         uses_bytes_(definition.has_byte_fallback && vocabulary.HasAllBytes()),
         fuses_(definition.fuses_unknown) {}
 
-  // `first` is the size of ids before the current piece: an unknown token
-  // before it is not fused with.
+  // Appends the tokens of the text. `first` is the size of `ids` before the
+  // current piece: the text is fused only with an unknown token of the same
+  // piece.
   void Append(std::string_view text, size_t first,
               std::vector<int32_t>* ids) const {
     if (uses_bytes_) {

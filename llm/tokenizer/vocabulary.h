@@ -1,12 +1,13 @@
-// The tokens of a tokenizer: from texts to ids and from ids to bytes.
+// The vocabulary of a tokenizer, which maps texts to token ids, and ids to
+// bytes.
 //
 //   EMBER_ASSIGN_OR_RETURN(const Vocabulary vocabulary,
 //                          Vocabulary::Create(std::move(tokens), options));
 //   vocabulary.Find(" the");   // an id, or -1
 //   vocabulary.Bytes(262);     // " the"
 //
-// Find knows the tokens that a model makes: normal, user-defined and unused
-// ones. If two tokens have the same text, the first normal one is found.
+// Find looks only among tokens that a model can make: normal, user-defined and
+// unused ones. If two tokens have the same text, the first normal one is found.
 // Move-only; thread-safe after creation. Errors name the token.
 #ifndef EMBER_LLM_TOKENIZER_VOCABULARY_H_
 #define EMBER_LLM_TOKENIZER_VOCABULARY_H_
@@ -24,14 +25,15 @@
 
 namespace ember::llm {
 
-// Largest number of tokens, and of bytes of one: far more than any published
-// vocabulary has.
+// Largest number of tokens, and largest number of bytes of a token. Published
+// vocabularies are far below both.
 inline constexpr size_t kMaxTokens = size_t{1} << 22;
 inline constexpr size_t kMaxTokenBytes = size_t{1} << 12;
 
 class Vocabulary {
  public:
-  // If `decodes_space_mark` is true, Bytes writes kSpaceMark as a space.
+  // Makes a vocabulary. If `decodes_space_mark` is true, Bytes() has a space in
+  // place of kSpaceMark.
   static StatusOr<Vocabulary> Create(std::vector<TokenDefinition> tokens,
                                      bool decodes_space_mark);
 
@@ -42,19 +44,19 @@ class Vocabulary {
 
   int32_t size() const { return static_cast<int32_t>(tokens_.size()); }
   bool Has(int32_t id) const { return id >= 0 && id < size(); }
-  // The id must be one that the vocabulary has.
+  // Returns a token. The vocabulary must have the id.
   const TokenDefinition& token(int32_t id) const { return tokens_[id]; }
   const std::vector<TokenDefinition>& tokens() const { return tokens_; }
 
   // Returns the id of the token with this text, or -1.
   int32_t Find(std::string_view text) const;
-  // Returns the id of the token of one byte by itself, or -1.
+  // Returns the id of the byte token for this byte, or -1.
   int32_t FindByte(uint8_t byte) const { return byte_ids_[byte]; }
-  // True if each of the 256 bytes has a token.
+  // True if there is a byte token for each of the 256 bytes.
   bool HasAllBytes() const;
 
-  // Returns the bytes that the token adds to a text, also for control tokens:
-  // their name. The result is a view that lives as long as the vocabulary.
+  // Returns the bytes of the token's text. For a control token they are its
+  // name. The view is valid as long as the vocabulary.
   std::string_view Bytes(int32_t id) const { return bytes_[id]; }
   // True for control and unknown tokens, which add nothing to a decoded text.
   bool IsHidden(int32_t id) const {
@@ -68,13 +70,14 @@ class Vocabulary {
 
   std::vector<TokenDefinition> tokens_;
   std::vector<std::string> bytes_;
-  // The keys are views of the texts in tokens_.
+  // maps the texts of tokens to ids; the keys are views into tokens_
   std::unordered_map<std::string_view, int32_t> ids_;
   std::array<int32_t, 256> byte_ids_;
   size_t longest_text_ = 0;
 };
 
-// Returns the byte that a token such as "<0x0A>" is, or -1.
+// Returns the byte of a byte token's text such as "<0x0A>", or -1 if the text
+// has another form.
 int ByteOfToken(std::string_view text);
 
 }  // namespace ember::llm

@@ -1,6 +1,6 @@
-// WordPiece: the longest token that begins a word, then the longest that
-// continues it, and so on. A word that cannot be split so is unknown.
-// Source: Devlin et al., BERT, 2018.
+// WordPiece: encodes a word as the longest token that begins it, then the
+// longest token that continues it, and so on. A word that cannot be split in
+// this way is unknown. Source: Devlin et al., BERT, 2018.
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +13,8 @@
 namespace ember::llm {
 namespace {
 
-// Returns the tokens that begin a word, without their mark, or the others.
+// Returns a trie of the tokens that begin a word (without their mark), or of
+// those that continue one.
 ByteTrie TrieOf(const Vocabulary& vocabulary, bool begins_word) {
   std::vector<std::pair<std::string_view, int32_t>> strings;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
@@ -56,7 +57,8 @@ class WordPieceModel : public TokenModel {
     return true;
   }
 
-  // Appends the tokens of the word; returns false if it has none.
+  // Appends the tokens of the word. Returns false if the word cannot be split
+  // into tokens.
   bool Split(std::string_view word, std::vector<int32_t>* ids) const {
     for (size_t at = 0; at < word.size();) {
       const ByteTrie& trie = at == 0 ? begins_ : continues_;

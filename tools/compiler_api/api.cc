@@ -15,7 +15,8 @@ static_assert(std::atomic<bool>::is_always_lock_free,
               "a signal handler may cancel");
 
 thread_local std::string last_error;
-// Replaces last_error if it is not null.
+// If `fixed_error` is not null, error_message() returns it instead of
+// last_error.
 thread_local const char* fixed_error = nullptr;
 
 constexpr EmberCompilerApi kApi = {
@@ -34,8 +35,8 @@ constexpr EmberCompilerApi kApi = {
     CompilationDiagnostic,
 };
 
-// Returns, for each format, its extensions as one text. Its strings live until
-// the process ends, as do the names of formats.
+// Returns the file extensions of each format as one text, such as ".pt .pth".
+// The texts live until the process ends, as the names of formats do.
 const std::vector<std::string>& Extensions() {
   static const auto* const kExtensions = [] {
     auto* all = new std::vector<std::string>;
@@ -94,7 +95,8 @@ EmberStatus FormatInfo(int32_t index, EmberFormatInfo* info) {
                            std::to_string(index));
     }
     const auto at = static_cast<size_t>(index);
-    // Names and titles are literals of the program, which end with a zero.
+    // Names and titles of formats are string literals, so they end with a zero
+    // byte as the C API needs it.
     const EmberFormatInfo made = {sizeof(made), formats[at]->name.data(),
                                   formats[at]->title.data(),
                                   Extensions()[at].c_str()};

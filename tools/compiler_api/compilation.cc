@@ -10,7 +10,8 @@
 namespace ember::compiler_api {
 namespace {
 
-// The alignment with which module_load_memory uses bytes in place.
+// Alignment in bytes of the module that CompilationModule returns. With this
+// alignment module_load_memory uses the bytes without a copy.
 constexpr size_t kAlignment = 64;
 
 Status NullError(const char* function) {
@@ -25,7 +26,8 @@ Status CheckHasModule(const EmberCompilation& compilation) {
       ": expected a module, found a compilation that failed");
 }
 
-// Makes the bytes of the module. The caller holds the mutex.
+// Makes the bytes of the module on the first call. The caller must hold the
+// compilation's mutex.
 Status MakeBytes(EmberCompilation& compilation) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<uint8_t> bytes,
                          vm::SerializeModule(*compilation.module));

@@ -1,8 +1,9 @@
 // The objects behind the handles of the compiler's C API, and the functions
 // that its table has.
 //
-// The functions of the table are in the global namespace's C types but are C++
-// inside: each one runs in Guarded, so that no exception leaves the library.
+// The functions of the table take and return the C types of the global
+// namespace, but their bodies are C++. Each body runs in Guarded, so that no
+// exception leaves the library.
 #ifndef EMBER_TOOLS_COMPILER_API_COMPILATION_H_
 #define EMBER_TOOLS_COMPILER_API_COMPILATION_H_
 
@@ -45,7 +46,7 @@ struct EmberCompilation {
   std::vector<ember::compiler_api::Diagnostic> diagnostics;
   std::optional<ember::vm::ModuleDefinition> module;
 
-  std::mutex mutex;  // guards the fields below
+  std::mutex mutex;  // guards `bytes` and byte_count
   std::unique_ptr<void, ember::compiler_api::FreeBytes> bytes;
   size_t byte_count = 0;
 };
@@ -56,11 +57,13 @@ namespace ember::compiler_api {
 // returns its code. If there is no memory for the message, a fixed text is
 // used.
 EmberStatus Report(const Status& status) noexcept;
-// Stores a fixed text in the same way. `text` must live forever.
+// Stores a fixed text as the calling thread's error_message(), without
+// allocating memory. The text must live until the process ends.
 EmberStatus ReportText(EmberStatus status, const char* text) noexcept;
 
-// Runs `work`, which returns a Status, and reports the result. Exceptions of
-// libraries (protobuf, JSON, filesystem) and of operator new become errors.
+// Runs `work`, which returns a Status, and reports that as the call's error.
+// Exceptions of libraries (protobuf, JSON, filesystem) and of operator new
+// become errors, too.
 template <typename Work>
 EmberStatus Guarded(const Work& work) noexcept {
   try {

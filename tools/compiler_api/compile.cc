@@ -24,8 +24,8 @@ constexpr size_t kAlignment = 64;
 
 std::string TextOf(const char* text) { return text == nullptr ? "" : text; }
 
-// Returns the caller's options. Fields that do not exist in the caller's
-// version are 0.
+// Returns a copy of the caller's options. Fields that the caller's version of
+// the struct does not have are 0.
 StatusOr<EmberCompileOptions> CopyOptions(const EmberCompileOptions& given) {
   using LastOfVersion1 = decltype(EmberCompileOptions::cancel);
   constexpr size_t kLeast =
@@ -40,7 +40,8 @@ StatusOr<EmberCompileOptions> CopyOptions(const EmberCompileOptions& given) {
   return options;
 }
 
-// Returns the elements of an array of the options.
+// Returns an array of the options as a span. `what` is the array's name, for
+// errors.
 template <typename T>
 StatusOr<std::span<const T>> Items(const char* what, const T* items,
                                    size_t count) {
@@ -74,8 +75,9 @@ StatusOr<tools::ModelSource> SourceOf(const EmberCompileOptions& options) {
   const std::span<const uint8_t> bytes(
       static_cast<const uint8_t*>(options.data), options.data_size);
   if (reinterpret_cast<uintptr_t>(options.data) % kAlignment == 0) {
-    // The caller owns the bytes, so the owner does nothing. It may not be null,
-    // because frontends copy bytes without an owner.
+    // The caller owns the bytes, so the deleter of `owner` does nothing.
+    // `owner` may not be null, because frontends copy the bytes of constants
+    // that have no owner.
     static const int kCaller = 0;
     source.contents = graph::ConstantData{
         .owner = {&kCaller, [](const void*) {}}, .bytes = bytes};
@@ -110,7 +112,8 @@ StatusOr<tools::NamedTensor> ConstantOf(const EmberNamedTensor& given) {
   return tools::NamedTensor{.name = given.name, .tensor = std::move(copy)};
 }
 
-// Adds "NAME=EXTENT" to the symbols that are pinned.
+// Parses "NAME=EXTENT" and adds it to `symbols`, the open dims that get a fixed
+// extent.
 Status AddSymbol(const std::string& spec,
                  std::map<std::string, int64_t>& symbols) {
   const size_t equals = spec.rfind('=');
@@ -159,7 +162,8 @@ StatusOr<tools::LoadOptions> LoadOptionsOf(const EmberCompileOptions& options) {
   return load;
 }
 
-// Compiles the model into `compilation`. `guard` is set once there are steps.
+// Compiles the model into `compilation`. Sets `guard` just before the first
+// step that can be cancelled; errors before that moment leave it empty.
 Status CompileInto(const EmberCompileOptions& options,
                    std::optional<StepGuard>& guard,
                    EmberCompilation& compilation) {
@@ -169,7 +173,8 @@ Status CompileInto(const EmberCompileOptions& options,
   EMBER_ASSIGN_OR_RETURN(
       const auto metadata,
       Items("metadata", options.metadata, options.metadata_count));
-  // The entries may have any order, so each is checked by itself.
+  // MetadataRules refuses keys that do not ascend. The caller may pass entries
+  // in any order, so each entry is checked by rules of its own.
   for (const EmberMetadata& entry : metadata) {
     EMBER_RETURN_IF_ERROR(
         MetadataRules().Check(TextOf(entry.key), TextOf(entry.value)));
@@ -200,15 +205,15 @@ Status CompileInto(const EmberCompileOptions& options,
   return OkStatus();
 }
 
-// Returns the message without "FILE: " before it, because a diagnostic has the
-// file apart.
+// Returns the message without "FILE: " at its beginning, because a diagnostic
+// names the file in a field of its own.
 std::string WithoutFile(std::string_view message, const std::string& file) {
   if (message.starts_with(file + ": ")) message.remove_prefix(file.size() + 2);
   return OnOneLine(message);
 }
 
-// Returns the node that a message names: all frontends write "node 'NAME
-// (TYPE)'". Returns "" if the message names none.
+// Returns the model's node that an error message names, as all frontends write
+// it: "node 'NAME (TYPE)'". Returns "" if it names none.
 std::string NodeOf(std::string_view message) {
   constexpr std::string_view kNode = "node '";
   const size_t found = message.find(kNode);
@@ -216,8 +221,8 @@ std::string NodeOf(std::string_view message) {
   const std::string_view rest = message.substr(found + kNode.size());
   for (size_t end = rest.find('\''); end != std::string_view::npos;
        end = rest.find('\'', end + 1)) {
-    // A name may contain the quotation mark. The name ends at the first one
-    // that punctuation or the end of the message follows.
+    // A node's name may contain quotation marks. The name ends at the first
+    // mark that is followed by punctuation or by the end of the message.
     if (end + 1 == rest.size() ||
         std::string_view(":),; ").find(rest[end + 1]) != std::string_view::npos)
       return std::string(rest.substr(0, end));
@@ -258,7 +263,8 @@ EmberStatus Compile(const EmberCompileOptions* options,
       AddError(Status(static_cast<StatusCode>(code), ErrorMessage()), guard,
                *made);
     } catch (const std::bad_alloc&) {
-      // There is no memory for the diagnostic. error_message() has its text.
+      // There is no memory for a diagnostic. The caller still gets the error's
+      // text from error_message().
       made->diagnostics.clear();
     }
   }

@@ -49,16 +49,16 @@ extern "C" {
 
 /* The result of a compilation: a module, and diagnostics. */
 typedef struct EmberCompilation EmberCompilation;
-/* A flag that stops compilations. */
+/* A token by which any thread can stop compilations. */
 typedef struct EmberCancelToken EmberCancelToken;
 
-/* A value that replaces an input of the model. */
+/* A named value, by which an input of the model is replaced. */
 typedef struct EmberNamedTensor {
   const char* name; /* name of the input */
   EmberTensor tensor;
 } EmberNamedTensor;
 
-/* An entry of the module's metadata; UTF-8. */
+/* An entry of the module's metadata. Both texts are UTF-8. */
 typedef struct EmberMetadata {
   const char* key;
   const char* value;
@@ -77,8 +77,9 @@ typedef struct EmberCompileOptions {
    * aligned to 64 are copied. */
   const void* data;
   size_t data_size;
-  /* Name of the bytes in messages, without a slash; NULL: "model". An extension
-   * helps to recognise the format of damaged bytes. */
+  /* Name of the model in messages if it is given as bytes, without a slash;
+   * NULL: "model". A file extension helps to recognise the format of damaged
+   * bytes. */
   const char* name;
   /* Folder of the files to which the bytes refer, such as external weights.
    * NULL: the bytes may not refer to files. */
@@ -91,7 +92,7 @@ typedef struct EmberCompileOptions {
    * not. */
   const char* const* shapes;
   size_t shape_count;
-  /* Extents of open dims by their names: "batch=8". */
+  /* Sizes of open dims, given by the dims' names: "batch=8". */
   const char* const* symbols;
   size_t symbol_count;
   /* Inputs that become constants of the module; not for inputs of strings. */
@@ -103,10 +104,11 @@ typedef struct EmberCompileOptions {
   /* Name of the function to compile, if the model has several; NULL: its main
    * function. */
   const char* entry;
-  /* Not 0: open dims of inputs need not be equal even if the model gives them
-   * one name. */
+  /* Not 0: inputs' open dims that have the same name in the model may differ
+   * from each other. */
   int32_t separate_dims;
-  /* Names of passes that are left out (vm-compile --print-pipeline). */
+  /* Names of compiler passes to leave out, as vm-compile --print-pipeline lists
+   * them. */
   const char* const* disabled_passes;
   size_t disabled_pass_count;
   /* Largest number of bytes by which the writable memory of this process may
@@ -127,7 +129,7 @@ typedef struct EmberCompileOptions {
 } EmberCompileOptions;
 
 typedef enum EmberSeverity {
-  EMBER_NOTE = 0, /* The module is right, but the user should know this. */
+  EMBER_NOTE = 0, /* a remark; the compilation succeeded */
   EMBER_ERROR = 1
 } EmberSeverity;
 
@@ -137,16 +139,16 @@ typedef enum EmberSeverity {
 typedef struct EmberDiagnostic {
   size_t struct_size; /* sizeof(EmberDiagnostic) */
   EmberSeverity severity;
-  EmberStatus code;    /* EMBER_OK for a note */
-  const char* message; /* one line, without the names below it */
-  const char* file;    /* the model's path, or the name of its bytes */
-  /* The step that was in progress: "import", "compile", or "" before the first
-   * step, and the type of the model's operator or the name of the pass; "" if
-   * there was none. */
+  EmberStatus code;    /* error code; EMBER_OK for a note */
+  const char* message; /* one line of text, without the file and node below */
+  const char* file;    /* path of the model, or name of its bytes */
+  /* The step that was in progress. `stage` is "import", "compile", or "" before
+   * the first step. `step` is the type of the model's operator or the name of
+   * the pass, or "". */
   const char* stage;
   const char* step;
-  /* The model's node that the message names, for example "conv1 (Conv)"; "" if
-   * it names none. */
+  /* The node of the model that the message is about, for example "conv1
+   * (Conv)"; "" if there is none. */
   const char* node;
 } EmberDiagnostic;
 
@@ -154,13 +156,14 @@ typedef struct EmberFormatInfo {
   size_t struct_size;     /* sizeof(EmberFormatInfo) */
   const char* name;       /* for EmberCompileOptions::format */
   const char* title;      /* for display */
-  const char* extensions; /* separated by spaces: ".pt .pth" */
+  const char* extensions; /* file extensions, separated by spaces: ".pt .pth" */
 } EmberFormatInfo;
 
 typedef struct EmberCompilerApi {
-  /* Size of the library's table. Functions beyond this size do not exist. */
+  /* Size of the library's table in bytes. The library has no function beyond
+   * it. */
   size_t struct_size;
-  uint32_t version; /* EMBER_COMPILER_API_VERSION of the library */
+  uint32_t version; /* the library's EMBER_COMPILER_API_VERSION */
 
   /* --- version 1 --- */
   const char* (*error_message)(void);

@@ -19,7 +19,8 @@ static int failures = 0;
 
 static const EmberCompilerApi* compiler;
 
-/* y = x + x, with an open dim, in StableHLO's text form. */
+/* A model in StableHLO's text form that computes y = x + x, where x has an open
+ * dim. */
 static const char kModel[] =
     "module @double {\n"
     "  func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {\n"
@@ -91,7 +92,7 @@ static void TestFormats(void) {
   EXPECT(has_onnx);
   EXPECT(compiler->format_info(count, &info) == EMBER_NOT_FOUND);
   EXPECT(compiler->format_info(-1, &info) == EMBER_NOT_FOUND);
-  /* Only the fields that fit are written. */
+  /* struct_size ends before `title`, so the library must not write `title`. */
   info.struct_size = offsetof(EmberFormatInfo, title);
   info.title = "kept";
   EXPECT(compiler->format_info(0, &info) == EMBER_OK);
@@ -217,7 +218,8 @@ static void TestDiagnostics(void) {
   EXPECT(compiler->compilation_diagnostic_count(NULL) == 0);
 }
 
-/* Counts the events, and stops the work at event number `last`. */
+/* A progress callback that counts the events, and stops the compilation at
+ * event number `last`. */
 struct Steps {
   int count;
   int last;

@@ -22,13 +22,13 @@
 namespace ember::compiler_api {
 
 struct StepLimits {
-  // Stops the work once it is true; may be null.
+  // A flag that another thread sets to true to stop the work; may be null.
   const std::atomic<bool>* cancel = nullptr;
-  // Limits of the growth of the process's writable memory in bytes, and of the
-  // time. 0 or less: no limit.
+  // Limits on the growth of the process's writable memory in bytes, and on the
+  // time since the guard was made. 0 or less: no limit.
   int64_t memory_limit = 0;
   double max_seconds = 0;
-  // Receives the events, too; may be null.
+  // A listener that receives each progress event, too; may be null.
   Progress* listener = nullptr;
 };
 
@@ -37,12 +37,14 @@ class StepGuard final : public Progress {
   explicit StepGuard(const StepLimits& limits);
   bool Report(const ProgressEvent& event) override;
 
-  // Checks the limits once more, for work without further steps.
+  // Checks the flag and the limits outside of a step, for work that reports no
+  // more steps.
   Status Check();
-  // Returns the error of the guard if it stopped the work, otherwise `status`.
+  // Returns the guard's error if the guard stopped the work, otherwise
+  // `status`.
   Status Reason(const Status& status) const;
 
-  // The step that began last; "" before the first one.
+  // Name of the stage and of the step that began last; "" before the first one.
   const std::string& stage() const { return stage_; }
   const std::string& item() const { return item_; }
 

@@ -1,5 +1,5 @@
-// Compiles on several threads at once: each gets its own result, message and
-// cancellation.
+// Tests compiling on several threads at once: each thread must get its own
+// result, error message and cancellation.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -14,8 +14,8 @@ const EmberCompilerApi& Api() {
   return *ember_get_compiler_api(EMBER_COMPILER_API_VERSION);
 }
 
-// Returns a model of `count` operators with this name, which may be one that
-// does not exist.
+// Returns a model in which `count` StableHLO operators named `op` are applied
+// one after the other. A name that does not exist makes the import fail.
 std::string Model(const std::string& op, int count) {
   std::string text =
       "module @m {\n"
@@ -87,7 +87,8 @@ TEST(CompilerThreadsTest, AnotherThreadCancels) {
   EmberCancelToken* token = nullptr;
   ASSERT_EQ(Api().cancel_token_create(&token), EMBER_OK);
   std::atomic<bool> has_begun{false};
-  // The other thread cancels once the compilation has begun its first step.
+  // The other thread waits until the compilation has begun its first step, and
+  // then cancels it.
   const EmberProgress progress = {
       sizeof(progress), &has_begun,
       [](void* context, const EmberProgressEvent*) -> int32_t {

@@ -50,11 +50,11 @@ extern "C" {
 
 #define EMBER_LLM_API_VERSION 2
 
-/* A model with its tokenizer and template. */
+/* A loaded model with its tokenizer and chat template. */
 typedef struct EmberLlm EmberLlm;
-/* Tokens with the state that the model has of them. */
+/* A sequence of tokens, and the model's state after them. */
 typedef struct EmberLlmSequence EmberLlmSequence;
-/* Messages with a sequence. */
+/* A chat: messages, and the sequence of their tokens. */
 typedef struct EmberLlmChat EmberLlmChat;
 
 typedef struct EmberLlmOptions {
@@ -63,13 +63,13 @@ typedef struct EmberLlmOptions {
    * native code, folder of compiled kernels. NULL: EMBER_TIER_AUTO on all
    * cores. */
   const EmberSessionOptions* session;
-  /* Most tokens of a sequence; 0: as many as the model was trained with, at
-   * most 4096. The memory of a sequence grows with its tokens. */
+  /* Largest number of tokens of a sequence; 0: as many as the model was trained
+   * with, at most 4096. A sequence's memory grows with its tokens. */
   int64_t context;
-  /* A GGUF file, a tokenizer.json or a folder with one. NULL: the model's file
-   * or folder. A module needs it. */
+  /* Path of the tokenizer: a GGUF file, a tokenizer.json or a folder with one.
+   * NULL: the model's own file, folder or metadata has it. */
   const char* tokenizer;
-  /* Text of a chat template instead of the tokenizer's; or NULL. */
+  /* Text of a chat template that replaces the tokenizer's; or NULL. */
   const char* chat_template;
   /* Not 0: sequences can check guesses (EmberLlmGenerateOptions). Prompts then
    * cost more, because logits of all positions are computed. A module must have
@@ -83,154 +83,165 @@ typedef struct EmberLlmOptions {
    * cannot write to. If a module cannot be kept, the model runs from memory.
    * NULL: nothing is kept. */
   const char* model_cache;
-  /* Largest number of bytes in the folder, beyond which the modules that have
-   * not been used for longest are removed; 0: 32 GB. */
+  /* Largest total size of the folder's files in bytes; 0: 32 GB. When it is
+   * exceeded, the modules that have not been used for longest are removed. */
   int64_t model_cache_bytes;
 } EmberLlmOptions;
 
-/* The options that choose tokens. Fields that are 0 have their defaults, except
- * the temperature. */
+/* Options of the sampler, which chooses tokens. A field that is 0 means its
+ * default, except the temperature. */
 typedef struct EmberLlmSampling {
   size_t struct_size;       /* sizeof(EmberLlmSampling) */
-  float temperature;        /* 0: the likeliest token */
-  int32_t top_k;            /* 0: 40; negative: all tokens */
+  float temperature;        /* 0: always the likeliest token */
+  int32_t top_k;            /* likeliest tokens that are kept; 0: 40; negative:
+                             * all */
   float top_p;              /* 0: 0.95 */
-  float min_p;              /* 0: 0.05; negative: none */
-  float repetition_penalty; /* 0: 1, which is none */
+  float min_p;              /* least probability relative to the likeliest
+                             * token; 0: 0.05; negative: none */
+  float repetition_penalty; /* 0: 1, which is no penalty */
   float frequency_penalty;
   float presence_penalty;
-  int32_t penalty_window; /* 0: 64; negative: all tokens */
+  int32_t penalty_window; /* last tokens that the penalties look at; 0: 64;
+                           * negative: all */
   uint64_t seed;
-  const int32_t* bias_ids; /* tokens whose logits get biases; or NULL */
+  const int32_t* bias_ids; /* ids of tokens whose logits are changed; or NULL */
   const float* biases;
   size_t bias_count;
 } EmberLlmSampling;
 
 typedef enum EmberLlmFormat {
   EMBER_LLM_TEXT = 0,
-  EMBER_LLM_JSON = 1,       /* any JSON value */
-  EMBER_LLM_JSON_OBJECT = 2 /* a JSON object */
+  EMBER_LLM_JSON = 1,       /* the text must be a JSON value */
+  EMBER_LLM_JSON_OBJECT = 2 /* the text must be a JSON object */
 } EmberLlmFormat;
 
 typedef struct EmberLlmGenerateOptions {
   size_t struct_size;               /* sizeof(EmberLlmGenerateOptions) */
-  const EmberLlmSampling* sampling; /* NULL: the defaults, temperature 0.8 */
-  int64_t max_tokens;               /* 0: as many as there is room for */
+  const EmberLlmSampling* sampling; /* NULL: defaults with temperature 0.8 */
+  int64_t max_tokens;               /* most tokens to generate; 0: until the
+                                     * context is full */
   const char* const* stop;          /* strings that end the text; or NULL */
   size_t stop_count;
   int32_t format; /* an EmberLlmFormat */
-  /* Most tokens guessed from the text so far and checked in one step; 0: none.
-   * Guesses change no result. They need EmberLlmOptions::guesses. */
+  /* Largest number of tokens that are guessed from the text so far and checked
+   * in one step (which can be faster); 0: none. Guesses change no result. They
+   * need EmberLlmOptions::guesses. */
   int32_t guesses;
 } EmberLlmGenerateOptions;
 
 typedef enum EmberLlmEnd {
-  EMBER_LLM_END_TOKEN = 0,   /* The model ended its text. */
-  EMBER_LLM_END_STOP = 1,    /* A stop string occurred. */
+  EMBER_LLM_END_TOKEN = 0,   /* The model chose a token that ends its text. */
+  EMBER_LLM_END_STOP = 1,    /* The text contained a stop string. */
   EMBER_LLM_END_LENGTH = 2,  /* max_tokens were generated. */
-  EMBER_LLM_END_NO_ROOM = 3, /* The sequence is as long as its context. */
+  EMBER_LLM_END_NO_ROOM = 3, /* The sequence has reached its largest number of
+                              * tokens. */
   EMBER_LLM_END_CANCELLED = 4
 } EmberLlmEnd;
 
-/* The library fills it; the caller sets struct_size before. */
+/* The result of a generation. The library fills it; the caller sets struct_size
+ * before. */
 typedef struct EmberLlmGeneration {
   size_t struct_size;
-  const char* text; /* UTF-8, with a terminating zero */
+  const char* text; /* the generated text in UTF-8, with a terminating zero */
   size_t text_size;
   EmberLlmEnd end;
-  int64_t prompt_tokens; /* tokens of the prompt that were computed */
+  int64_t prompt_tokens; /* tokens of the prompt whose state was computed */
   int64_t generated_tokens;
-  double prompt_seconds; /* until the first token */
+  double prompt_seconds; /* time until the first token */
   double generate_seconds;
 } EmberLlmGeneration;
 
-/* Receives a part of the text in valid UTF-8, which is not terminated by a
- * zero. Returns 0 to end the generation. */
+/* Receives the next part of the generated text, in valid UTF-8 and without a
+ * terminating zero. Returns 0 to end the generation. */
 typedef int32_t (*EmberLlmOnText)(void* context, const char* text, size_t size);
 
 typedef struct EmberLlmApi {
-  size_t struct_size; /* size of the library's table */
+  size_t struct_size; /* size of the library's table in bytes */
   uint32_t version;   /* EMBER_LLM_API_VERSION of the library */
 
   const char* (*error_message)(void);
 
-  /* Loads a GGUF file, a Hugging Face folder, or a module that vm-compile made
-   * of one. options may be NULL. Files are mapped, and must not change while
-   * the model lives. */
+  /* Loads a model: a GGUF file, a Hugging Face folder, or a module that
+   * vm-compile made of one. options may be NULL. Files are mapped, and must not
+   * change while the model lives. */
   EmberStatus (*load)(const char* path, const EmberLlmOptions* options,
                       EmberLlm** model);
   void (*release)(EmberLlm* model);
   int32_t (*vocabulary_size)(const EmberLlm* model);
   int64_t (*context)(const EmberLlm* model);
 
-  /* Encodes a text. *ids is released with ids_release. add_special puts the
-   * tokens that begin and end texts around it; parse_special reads the names
-   * of control tokens in it. */
+  /* Encodes a text as token ids. *ids is released with ids_release. If
+   * add_special is not 0, the tokens that begin and end texts are put around
+   * it. If parse_special is not 0, the names of control tokens in the text
+   * become these tokens. */
   EmberStatus (*encode)(const EmberLlm* model, const char* text, size_t size,
                         int32_t add_special, int32_t parse_special,
                         int32_t** ids, size_t* count);
   void (*ids_release)(int32_t* ids);
-  /* Writes the bytes of the tokens to buffer, at most capacity of them, and the
-   * number of all of them to *size. They may end inside a character. Control
-   * tokens add nothing. */
+  /* Decodes tokens: writes at most `capacity` bytes of their text to buffer,
+   * and sets *size to the number of all bytes. The text may end inside a
+   * character. Control tokens have no text. */
   EmberStatus (*decode)(const EmberLlm* model, const int32_t* ids, size_t count,
                         char* buffer, size_t capacity, size_t* size);
 
   /* Creates an empty sequence. */
   EmberStatus (*sequence_create)(EmberLlm* model, EmberLlmSequence** sequence);
-  /* Copies a sequence with its state. */
+  /* Creates a copy of a sequence and its state. */
   EmberStatus (*sequence_fork)(const EmberLlmSequence* sequence,
                                EmberLlmSequence** fork);
   void (*sequence_release)(EmberLlmSequence* sequence);
   /* Appends tokens and computes their state. logits, which may be NULL,
-   * receives vocabulary_size floats: those of the token behind the last one. */
+   * receives vocabulary_size floats, the logits of the next token. */
   EmberStatus (*sequence_append)(EmberLlmSequence* sequence, const int32_t* ids,
                                  size_t count, float* logits);
-  /* Removes all tokens but the first `length`. The state of a model with short
-   * convolutions (LFM2) can only be emptied; otherwise the call returns
-   * EMBER_UNIMPLEMENTED. */
+  /* Removes all tokens of a sequence except the first `length`. The sequence of
+   * a model with short convolutions (LFM2) can only be emptied; another length
+   * returns EMBER_UNIMPLEMENTED. */
   EmberStatus (*sequence_truncate)(EmberLlmSequence* sequence, int64_t length);
-  /* Returns the number of tokens. */
+  /* Returns the number of tokens of the sequence. */
   int64_t (*sequence_length)(const EmberLlmSequence* sequence);
-  /* Continues the sequence, which must not be empty, and adds the tokens of the
-   * text to it. on_text, options and generation may be NULL. */
+  /* Generates a text that continues the sequence, which must not be empty, and
+   * appends its tokens. on_text, options and generation may be NULL. */
   EmberStatus (*sequence_generate)(EmberLlmSequence* sequence,
                                    const EmberLlmGenerateOptions* options,
                                    EmberLlmOnText on_text, void* context,
                                    EmberLlmGeneration* generation);
-  /* Ends the generation that is in progress. May be called on any thread. */
+  /* Ends the sequence's generation that is in progress. May be called on any
+   * thread. */
   void (*sequence_cancel)(EmberLlmSequence* sequence);
 
-  /* Renders the chat template. messages and tools are JSON arrays; tools may be
-   * NULL. *text is released with text_release. */
+  /* Renders messages by the chat template. messages and tools are JSON arrays;
+   * tools may be NULL. *text is released with text_release. */
   EmberStatus (*apply_template)(const EmberLlm* model, const char* messages,
                                 const char* tools,
                                 int32_t add_generation_prompt, char** text);
   void (*text_release)(char* text);
 
-  /* Creates a chat. tools is a JSON array or NULL. */
+  /* Creates a chat. tools is a JSON array of tool descriptions, or NULL. */
   EmberStatus (*chat_create)(EmberLlm* model, const char* tools,
                              EmberLlmChat** chat);
   void (*chat_release)(EmberLlmChat* chat);
   EmberStatus (*chat_add)(EmberLlmChat* chat, const char* role,
                           const char* content);
-  /* Adds a message that is a JSON object, with tool calls or parts. */
+  /* Adds a message given as a JSON object, which may have tool calls or several
+   * parts. */
   EmberStatus (*chat_add_json)(EmberLlmChat* chat, const char* message);
-  /* Generates the assistant's message and adds it. Messages whose tokens are in
-   * the state already are not computed again. */
+  /* Generates the assistant's message and adds it to the chat. Only tokens that
+   * are not in the sequence's state yet are computed. */
   EmberStatus (*chat_generate)(EmberLlmChat* chat,
                                const EmberLlmGenerateOptions* options,
                                EmberLlmOnText on_text, void* context,
                                EmberLlmGeneration* generation);
-  /* Ends the generation that is in progress. May be called on any thread. */
+  /* Ends the chat's generation that is in progress. May be called on any
+   * thread. */
   void (*chat_cancel)(EmberLlmChat* chat);
 
   /* Version 2. */
 
   /* Writes the tokens of the sequence and their state to a file. */
   EmberStatus (*sequence_save)(EmberLlmSequence* sequence, const char* path);
-  /* Replaces the tokens of the sequence by those of a file that the same model
-   * has saved, without computing them. After an error the sequence is empty. */
+  /* Replaces the sequence by one that sequence_save has written with the same
+   * model. Nothing is computed. After an error the sequence is empty. */
   EmberStatus (*sequence_restore)(EmberLlmSequence* sequence, const char* path);
 } EmberLlmApi;
 

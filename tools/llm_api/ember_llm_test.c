@@ -58,7 +58,8 @@ static void TestLoad(const char* path) {
   options.chat_template = NULL;
   options.context = -1;
   EXPECT(llm->load(path, &options, &model) == EMBER_INVALID_ARGUMENT);
-  /* The model was trained with 512 tokens. */
+  /* The context 0 means that of the training, which is 512 tokens for this
+   * model. */
   options.context = 0;
   EXPECT(llm->load(path, &options, &model) == EMBER_OK);
   EXPECT(llm->context(model) == 512);
@@ -71,7 +72,7 @@ static void TestText(const EmberLlm* model) {
   size_t count = 0, size = 0;
   char buffer[16];
   EXPECT(llm->encode(model, "he!", 3, 1, 0, &ids, &count) == EMBER_OK);
-  /* The token that begins texts, "he" and "!". */
+  /* The ids are the token that begins texts, "he" and "!". */
   EXPECT(count == 3 && ids[0] == 1 && ids[1] == 101 && ids[2] == 7);
   EXPECT(llm->decode(model, ids, count, buffer, sizeof(buffer), &size) ==
          EMBER_OK);
@@ -106,7 +107,7 @@ static void TestTemplate(const EmberLlm* model) {
   EXPECT(text == NULL);
 }
 
-/* Collects the parts of a text. */
+/* Appends each part of a generated text to a buffer. */
 typedef struct Text {
   char bytes[4096];
   size_t size;
@@ -157,7 +158,8 @@ static void TestChat(EmberLlm* model) {
   EXPECT(llm->chat_add_json(chat, "{\"role\": \"user\", \"content\": \"!\"}") ==
          EMBER_OK);
   EXPECT(llm->chat_generate(chat, &options, NULL, NULL, &second) == EMBER_OK);
-  /* The messages before are in the state. */
+  /* The state already has the first messages, so only the new message is
+   * computed. */
   EXPECT(second.prompt_tokens < first.prompt_tokens + 16);
   EXPECT(llm->chat_add_json(chat, "[]") == EMBER_INVALID_ARGUMENT);
   options.format = 7;
@@ -173,7 +175,8 @@ static void TestChat(EmberLlm* model) {
 static void TestJson(EmberLlm* model) {
   EmberLlmChat* chat = NULL;
   EmberLlmSampling sampling = Likeliest();
-  /* Quotes and braces end what random weights never would. */
+  /* Random weights would hardly ever end a JSON string or object. So quotes and
+   * closing braces get a bias. */
   static const int32_t kIds[] = {8, 99};
   static const float kBiases[] = {9, 9};
   EmberLlmGenerateOptions options = Greedy(&sampling, 40);

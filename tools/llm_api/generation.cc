@@ -1,4 +1,5 @@
-// Reads the options of a generation, and writes its result.
+// Converts the options of a generation from the C API's structs, and its result
+// to them.
 #include <string_view>
 #include <utility>
 

@@ -12,8 +12,8 @@
 namespace ember::llm_api {
 namespace {
 
-// The context, if the caller gives none and the model was trained with more;
-// and the number of tokens that a state first has memory for.
+// Largest context that is used if the caller gives none, and largest number of
+// tokens for which a sequence first allocates memory.
 constexpr int64_t kMaxDefaultContext = 4096;
 
 tools::ModelSource SourceOf(const char* path) {
@@ -34,8 +34,8 @@ StatusOr<llm::Tokenizer> LoadTokenizer(const char* path,
                     "; give one with EmberLlmOptions::tokenizer");
 }
 
-// Reads the template. A missing or wrong one matters only where it is used,
-// unless the caller gave it.
+// Reads the chat template. If the template was not given by the caller, its
+// errors are kept and reported only when it is used.
 Status LoadTemplate(const EmberLlmOptions& options, Model& model) {
   if (options.chat_template != nullptr) {
     EMBER_ASSIGN_OR_RETURN(model.chat_template,
@@ -69,7 +69,8 @@ Status OpenSession(const EmberLlmOptions& options, Model& model) {
   return OkStatus();
 }
 
-// Loads the model's module: that of the cache, if the options name one.
+// Loads the model's module. If the options name a cache of modules, the module
+// comes from there, or is kept there after compiling.
 StatusOr<tools::LoadedModel> LoadModule(const char* path,
                                         const EmberLlmOptions& options,
                                         const tools::LoadOptions& load) {
@@ -125,8 +126,8 @@ StatusOr<std::shared_ptr<Model>> LoadModel(const char* path,
                                  : kMaxDefaultContext;
   }
   EMBER_RETURN_IF_ERROR(OpenSession(options, *model));
-  // The first sequence shows if the module is a language model, and the context
-  // that it may fix.
+  // Creating a first sequence checks that the module is a language model. It
+  // also shows the context, if the module has a fixed one.
   EMBER_ASSIGN_OR_RETURN(const tools::LanguageModel first, CreateState(*model));
   model->context = first.max_context();
   const int64_t logits = first.vocabulary();

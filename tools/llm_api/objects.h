@@ -1,8 +1,8 @@
 // The objects behind the handles of the C API of language models, and the
 // functions that its table has.
 //
-// The functions of the table are C++ inside: each one runs in Guarded, so that
-// no exception leaves the library.
+// The bodies of the functions run in Guarded, so that no C++ exception leaves
+// the library.
 #ifndef EMBER_TOOLS_LLM_API_OBJECTS_H_
 #define EMBER_TOOLS_LLM_API_OBJECTS_H_
 
@@ -36,21 +36,23 @@ struct ReleaseSession {
   void operator()(EmberSession* session) const { api::SessionRelease(session); }
 };
 
-// A loaded model. Constant after it is loaded, except for what the mutex
-// guards.
+// A loaded model. After loading it never changes, except for the trie, which
+// mutex_ guards.
 struct Model {
   explicit Model(llm::Tokenizer read) : tokenizer(std::move(read)) {}
 
   llm::Tokenizer tokenizer;
   std::optional<llm::ChatTemplate> chat_template;
-  Status template_status;  // The reason why there is no template.
-  // The session uses the module, and the shared session uses the session.
+  Status template_status;  // error of reading the template; OK if there is one
+  // The objects that run the model. `session` refers to `module`, and `shared`
+  // refers to `session`.
   EmberModule module;
   std::unique_ptr<EmberSession, ReleaseSession> session;
   std::optional<tools::SharedSession> shared;
   int64_t context = 0;
 
-  // Returns the trie for JSON, which the first call builds.
+  // Returns the trie of the vocabulary, which JSON output needs. The first call
+  // builds it.
   const llm::VocabularyTrie& Trie();
 
  private:
@@ -71,13 +73,15 @@ struct EmberLlmSequence {
 
   std::shared_ptr<ember::llm_api::Model> model;
   ember::tools::LanguageModel state;
-  // Tokens of the sequence behind those of the state, which the next call
-  // computes first: the last one of a generation.
+  // Tokens at the end of the sequence whose state is not computed yet: the last
+  // token of a generation, for example. The next call that needs logits
+  // computes them first.
   std::vector<int32_t> pending;
-  // The logits behind the last token; empty if they are not known.
+  // Logits of the token that follows the sequence; empty if they have to be
+  // computed again.
   std::vector<float> logits;
   std::atomic<bool> is_cancelled{false};
-  std::string text;  // The text of the last generation.
+  std::string text;  // text of the last generation, to which its result points
 };
 
 struct EmberLlmChat {
@@ -94,8 +98,8 @@ struct EmberLlmChat {
 
 namespace ember::llm_api {
 
-// Runs `work`, which returns a Status, and reports the result. Exceptions of
-// libraries and of operator new become errors.
+// Runs `work`, which returns a Status, and reports that as the call's error.
+// Exceptions of libraries and of operator new become errors, too.
 template <typename Work>
 EmberStatus Guarded(const Work& work) noexcept {
   try {
@@ -110,8 +114,8 @@ EmberStatus Guarded(const Work& work) noexcept {
   }
 }
 
-// Returns the caller's struct. Fields that the caller's version does not have
-// are 0.
+// Returns a copy of the caller's options. Fields that the caller's version of
+// the struct does not have are 0.
 template <typename Struct>
 Struct CopyOptions(const Struct* given) {
   Struct copy = {};
@@ -123,15 +127,15 @@ Struct CopyOptions(const Struct* given) {
 
 // The functions of generation.cc.
 //
-// Reads the options of the C API. The result refers to the model's trie.
+// Converts the options of the C API. The result may point to the model's trie.
 StatusOr<llm::GenerateOptions> ReadGenerateOptions(
     Model& model, const EmberLlmGenerateOptions* options);
-// Sets the functions of `options`, with which a generation of the sequence
-// reports its text and is cancelled.
+// Sets the callbacks of `options`: they pass the text of a generation to
+// on_text, and end it when the sequence is cancelled.
 void Connect(EmberLlmSequence& sequence, EmberLlmOnText on_text, void* context,
              llm::GenerateOptions& options);
-// Keeps the text of a generation, and fills the caller's struct, which may be
-// null.
+// Keeps the text of a generation in the sequence, and describes it in `result`,
+// which may be null.
 void KeepResult(const llm::Generation& generation, EmberLlmSequence& sequence,
                 EmberLlmGeneration* result);
 
@@ -140,8 +144,8 @@ EmberStatus Load(const char* path, const EmberLlmOptions* options,
                  EmberLlm** model);
 void Release(EmberLlm* model);
 
-// Returns an empty sequence of the model. Its state first has memory for at
-// most 4096 tokens, and grows.
+// Creates an empty sequence of the model. At first it has memory for at most
+// 4096 tokens, which grows when needed.
 StatusOr<tools::LanguageModel> CreateState(Model& model);
 
 // The functions of text.cc.

@@ -31,11 +31,12 @@ Status CheckIds(const EmberLlmSequence& sequence,
       "; load the model with a larger context, or truncate the sequence");
 }
 
-// Computes the state of the tokens, which are those that the sequence waits
-// for and maybe others behind them, and keeps the logits.
+// Computes the state of the tokens `all`, which begin with the pending ones,
+// and keeps the logits after the last one.
 Status Compute(EmberLlmSequence& sequence, const std::vector<int32_t>& all) {
   sequence.logits.clear();
-  // Long prompts are computed in parts, which bounds the memory of a run.
+  // A long prompt is computed in chunks, because the memory of a run grows with
+  // its number of tokens.
   constexpr size_t kChunk = 512;
   std::span<const int32_t> rest = all;
   std::span<const float> row;
@@ -45,7 +46,8 @@ Status Compute(EmberLlmSequence& sequence, const std::vector<int32_t>& all) {
     StatusOr<std::span<const float>> computed =
         sequence.state.Append(rest.first(count));
     if (!computed.ok()) {
-      // A state that cannot be shortened keeps the parts before the error.
+      // After an error the state is shortened to its old length. If the model
+      // cannot do that, the chunks before the error stay.
       if (sequence.state.Truncate(before).ok()) return computed.status();
       sequence.pending.clear();
       return computed.status();
@@ -88,7 +90,8 @@ Status Truncate(EmberLlmSequence& sequence, int64_t length) {
   return OkStatus();
 }
 
-// Makes sure that there are tokens to compute, or logits.
+// Makes sure that there are pending tokens or logits, so that a generation can
+// begin.
 Status Prepare(EmberLlmSequence& sequence) {
   if (LengthOf(sequence) == 0) {
     return FailedPreconditionError(
@@ -96,7 +99,8 @@ Status Prepare(EmberLlmSequence& sequence) {
         "some");
   }
   if (!sequence.pending.empty() || !sequence.logits.empty()) return OkStatus();
-  // The sequence was truncated. Its last token is computed again.
+  // The logits are unknown because the sequence was truncated. The last token
+  // becomes pending, so that it is computed again.
   const int32_t last = sequence.state.ids().back();
   EMBER_RETURN_IF_ERROR(sequence.state.Truncate(sequence.state.past() - 1));
   sequence.pending = {last};
@@ -112,8 +116,8 @@ Status Generate(EmberLlmSequence& sequence, llm::GenerateOptions options,
   const int64_t before = sequence.state.past();
   StatusOr<llm::Generation> generation =
       llm::Generate(sequence.model->tokenizer, sequence.state, prompt, options);
-  // The tokens that belong to the sequence and are not in the state yet: at
-  // most the last one of the text, or the prompt of a call that failed.
+  // Tokens of the sequence whose state is not computed become pending: at most
+  // the last token of the text, or the prompt if the call failed.
   std::vector<int32_t> tokens = prompt;
   if (generation.ok())
     tokens.insert(tokens.end(), generation->ids.begin(), generation->ids.end());

@@ -1,4 +1,5 @@
-// Tests sequences: what they hold after each function, and threads.
+// Tests the sequences of the C API: the tokens that they hold after each
+// function, and their use by several threads.
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -45,7 +46,7 @@ class Sequences : public ::testing::Test {
     return {sequence, Api().sequence_release};
   }
 
-  // Appends tokens and returns the logits behind them.
+  // Appends tokens to the sequence and returns the logits after the last one.
   static std::vector<float> Append(const Model& model, const Sequence& sequence,
                                    const std::vector<int32_t>& ids) {
     std::vector<float> logits(
@@ -57,7 +58,8 @@ class Sequences : public ::testing::Test {
     return logits;
   }
 
-  // Generates likeliest tokens, other than those that end texts or have none.
+  // Generates text greedily. A bias excludes the ids 0 to 4, which end texts or
+  // have no text.
   static std::string Generate(const Sequence& sequence, int64_t count,
                               int32_t guesses = 0) {
     static constexpr int32_t kIds[] = {0, 1, 2, 3, 4};
@@ -99,7 +101,8 @@ TEST_F(Sequences, ContinueInParts) {
   EXPECT_EQ(Api().sequence_length(parts.get()), 11);
 }
 
-// The second load maps the module that the first one kept.
+// The first load compiles the model and keeps its module. The second one maps
+// that module.
 TEST_F(Sequences, ModelsAreCompiledOnce) {
   const std::string root = ::testing::TempDir() + "/kept_models";
   std::filesystem::remove_all(root);
@@ -146,17 +149,19 @@ TEST_F(Sequences, ForkAndTruncate) {
   ASSERT_EQ(Api().sequence_fork(sequence.get(), &made), EMBER_OK);
   const Sequence fork(made, Api().sequence_release);
   const std::string text = Generate(sequence, 6);
-  // The fork has not seen these tokens.
+  // Generating with the original sequence must not change its fork.
   EXPECT_EQ(Api().sequence_length(fork.get()), 3);
   EXPECT_EQ(Generate(fork, 6), text);
-  // Other tokens behind the same begin give what they give in a new sequence.
+  // After truncation, appending other tokens must give the same result as
+  // appending all tokens to a new sequence.
   ASSERT_EQ(Api().sequence_truncate(sequence.get(), 2), EMBER_OK);
   const std::vector<float> logits = Append(model, sequence, {70, 80});
   const Sequence other = Create(model);
   EXPECT_EQ(Append(model, other, {1, 50, 70, 80}).size(), logits.size());
   EXPECT_EQ(Generate(sequence, 6), Generate(other, 6));
-  // The last token of a text can be removed before it is computed, and logits
-  // are computed again where they are missing.
+  // Truncating to 8 tokens removes the last generated token, whose state is not
+  // computed yet. Truncating to 3 leaves no logits, so generating must compute
+  // them again.
   ASSERT_EQ(Api().sequence_truncate(fork.get(), 8), EMBER_OK);
   ASSERT_EQ(Api().sequence_truncate(fork.get(), 3), EMBER_OK);
   EXPECT_EQ(Generate(fork, 6), text);
@@ -169,7 +174,8 @@ TEST_F(Sequences, SaveAndRestore) {
   const Sequence sequence = Create(model);
   Append(model, sequence, {1, 50, 60});
   Generate(sequence, 4);
-  // The last token of the text is computed for the file.
+  // Saving must first compute the last token of the text, which is still
+  // pending.
   ASSERT_EQ(Api().sequence_save(sequence.get(), path.c_str()), EMBER_OK)
       << Api().error_message();
   const std::string text = Generate(sequence, 6);
@@ -212,7 +218,8 @@ TEST_F(Sequences, RefuseWrongCalls) {
             EMBER_INVALID_ARGUMENT);
   EXPECT_STREQ(Api().error_message(), "ids: expected ids below 102, found 102");
   EXPECT_EQ(Api().sequence_length(sequence.get()), 0);
-  // Guesses need a model that was loaded for them.
+  // The model was loaded without EmberLlmOptions::guesses, so asking for
+  // guesses is an error.
   ASSERT_EQ(Api().sequence_append(sequence.get(), ids, 2, nullptr), EMBER_OK);
   EmberLlmGenerateOptions options = {};
   options.struct_size = sizeof(options);
@@ -220,7 +227,8 @@ TEST_F(Sequences, RefuseWrongCalls) {
   EXPECT_EQ(Api().sequence_generate(sequence.get(), &options, nullptr, nullptr,
                                     nullptr),
             EMBER_FAILED_PRECONDITION);
-  // The sequence is as before, and can be continued to its end.
+  // The failed call must leave the sequence unchanged, so that it can be
+  // continued.
   EXPECT_EQ(Api().sequence_length(sequence.get()), 2);
   EXPECT_FALSE(Generate(sequence, 2).empty());
   EXPECT_EQ(Api().sequence_length(sequence.get()), 4);
@@ -286,7 +294,7 @@ TEST_F(Sequences, AreCancelledByAnotherThread) {
       << Api().error_message();
   canceller.join();
   EXPECT_EQ(generation.end, EMBER_LLM_END_CANCELLED);
-  // The sequence can be used again.
+  // A cancelled sequence must be usable again.
   EXPECT_FALSE(Generate(sequence, 2).empty());
 }
 

@@ -20,7 +20,8 @@ EmberStatus Encode(const EmberLlm* model, const char* text, size_t size,
         model->model->tokenizer.Encode({text, size},
                                        {.add_special = add_special != 0,
                                         .parse_special = parse_special != 0}));
-    // An empty result has memory, too, so that NULL means an error.
+    // An array is allocated even for no tokens, because a null pointer would
+    // look like an error.
     *ids = new int32_t[encoded.size() + 1];
     std::copy(encoded.begin(), encoded.end(), *ids);
     *count = encoded.size();

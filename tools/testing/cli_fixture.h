@@ -1,4 +1,4 @@
-// Runs the tools as a user calls them.
+// A fixture for tests that run the tools by shell commands, as a user does.
 //
 //   TEST_F(CliTest, Help) {
 //     EXPECT_EQ(Run("vm-run --help").exit_status, 0);
@@ -23,15 +23,14 @@ namespace ember::tools {
 
 struct Outcome {
   int exit_status = -1;
-  // Everything that the tool wrote to stdout, followed by everything that it
-  // wrote to stderr.
+  // Everything that the tool wrote to stdout and stderr, which are one pipe.
   std::string output;
 };
 
 class CliTest : public ::testing::Test {
  protected:
-  // Runs `command` with the tools in $PATH, in a folder that holds digits.onnx
-  // and model.vmfb.
+  // Runs a shell command with the tools in $PATH. The current folder has the
+  // files digits.onnx and model.vmfb.
   static Outcome Run(const std::string& command) {
     Outcome outcome;
     const std::string line = "cd " + Folder() + " && PATH=$PATH:" + Tools() +

@@ -40,7 +40,7 @@ _cuda = None
 def driver():
     global _cuda
     if _cuda is None:
-        torch.zeros(1, device="cuda")  # creates the context
+        torch.zeros(1, device="cuda")  # makes PyTorch create the device's CUDA context
         _cuda = ctypes.CDLL("libcuda.so.1")
     return _cuda
 
@@ -111,8 +111,8 @@ class Kernel:
         for number, buffer in enumerate(self.buffers):
             if buffer["scope"] in ("input", "output"):
                 tensor = next(given if buffer["scope"] == "input" else made)
-                # Only the number of elements is compared, not the shape, because the compiler may
-                # have merged adjacent axes.
+                # Only the number of elements is compared, not the shape, because Ember's compiler
+                # may have merged adjacent dims.
                 if tensor.numel() != math.prod(buffer["extents"]) or tensor.dtype != TYPES[buffer["type"]] \
                         or not tensor.is_contiguous():
                     raise ValueError(f"%{buffer['name']}: expected contiguous {buffer['type']}{buffer['extents']}, "

@@ -1,5 +1,5 @@
-# Shared by the commands of ./dev: messages, packages, places. A command sources this file first.
-# shellcheck shell=bash
+# Functions and variables that the commands of ./dev share: messages, packages, and folders. A
+# command sources this file first. shellcheck shell=bash
 set -euo pipefail
 ROOT="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../../.." && pwd)"
 cd "$ROOT"
@@ -31,7 +31,7 @@ PACKAGES_DOCS=(python3-sphinx python3-myst-parser furo)
 PACKAGES_FLEET=(iproute2 libnats-dev munge nats-server slurm-wlm)
 # The compiler and the libraries for WebAssembly (toolchains/wasm_cc_config.bzl).
 PACKAGES_BROWSER=(binaryen clang-19 lld-19 llvm-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32)
-# An OpenCL device on CPUs, with its compiler. Tests on OpenCL devices are skipped without it.
+# An OpenCL driver that runs on CPUs. Without it tests on OpenCL devices are skipped.
 PACKAGES_OPENCL=(ocl-icd-libopencl1 pocl-opencl-icd opencl-headers)
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
@@ -71,7 +71,8 @@ install_packages() {
   say "installing ${#missing[@]} packages: ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
   as_root apt-get -qq update
-  # Without a terminal dpkg prints no progress, which would fill a CI log.
+  # stdin is no terminal, so that dpkg prints no progress, which would fill the
+  # log of CI.
   as_root apt-get -qq install -y --no-install-recommends "${missing[@]}" </dev/null >"$CACHE/apt.log" 2>&1 || {
     tail -n 20 "$CACHE/apt.log" >&2
     die "apt-get failed; all of its output is in $CACHE/apt.log"
@@ -104,7 +105,8 @@ need_report_page() {
   npm ci --silent --ignore-scripts --no-audit --no-fund --prefix "$dir.new" >/dev/null || return 1
   rm -rf "$dir"
   mv "$dir.new" "$dir"
-  # Bazel looks at folders outside of the workspace only when it is asked to.
+  # Bazel caches what it finds in folders outside of the workspace, so it has to
+  # be asked to look again.
   [[ ! -e bazel-out ]] || bazel --noblock_for_lock sync --configure >/dev/null 2>&1 ||
     say "bazel sync --configure makes Bazel see the libraries"
 }
@@ -140,13 +142,15 @@ need_setup() {
   fi
 }
 
-# Says what a command will take if nothing has been built in this checkout yet: say_cost MINUTES DISK.
+# Prints what a command will take if nothing has been built in this checkout yet. Usage: say_cost
+# MINUTES DISK.
 say_cost() {
   [[ ! -e bazel-out ]] || return 0
   say "the first time this takes about $1 on two cores, and $2 of disk; later only what has changed is built"
 }
 
-# Prints the folder of built programs.
+# Prints the folder that bazel-bin points to, in which Bazel puts built
+# programs.
 bazel_bin() { bazel info "$@" bazel-bin 2>/dev/null; }
 
 # Deletes the oldest files of Bazel's disk cache, which Bazel itself never does: a day of work fills

@@ -1,7 +1,7 @@
-# The files that ./dev format and ./dev lint work on.
-# shellcheck shell=bash
+# Lists the files that ./dev format and ./dev lint check. shellcheck shell=bash
 
-# Prints our files that match, with NUL between: tracked or new, not ignored, not deleted.
+# Prints the files of the repository whose names match the patterns, separated by NUL:
+# tracked and new files, without ignored and deleted ones.
 our_files() {
   git ls-files -z --cached --others --exclude-standard -- "$@" | while IFS= read -r -d '' f; do
     [[ ! -f "$f" ]] || printf '%s\0' "$f"

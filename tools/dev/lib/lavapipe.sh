@@ -1,7 +1,8 @@
-# The newer Mesa on which ./dev lavapipe and CI run tests.
+# Installs the newer Mesa on which ./dev lavapipe and CI run tests of Vulkan.
 # shellcheck shell=bash
 
-# These tests need features that Debian 12's Mesa lacks. CI runs them on the newer Mesa.
+# These test targets need features of Vulkan that Debian 12's Mesa lacks. CI runs them
+# on the newer Mesa.
 MATRIX_TESTS=(//jit/spirv:matrices_test //jit/spirv:nest_test //tests/nests:conformance_test_spirv //tests/cases:cases_test //hal/vulkan:all)
 
 # Flags of `bazel test` for tests on the newer Mesa. Results are not cached, because Bazel does not
@@ -14,7 +15,8 @@ LAVAPIPE_FLAGS=(
   "--run_under=$PWD/tests/newer_lavapipe.sh run"
 )
 
-# Exports the folder of the newer Mesa.
+# Exports the folder in which the newer Mesa is installed, and the choice of
+# validation layers.
 name_lavapipe() {
   export EMBER_LAVAPIPE_ROOT="${EMBER_LAVAPIPE_ROOT:-$CACHE/lavapipe}"
   export EMBER_VULKAN_VALIDATION="${EMBER_VULKAN_VALIDATION-1}"

@@ -1,8 +1,8 @@
-# The modules that ./dev mutate and ./dev soak run.
+# Chooses and compiles the modules that ./dev mutate and ./dev soak run.
 # shellcheck shell=bash
 
-# Small models of the corpus, with open dims, control flow, sequences, strings, quantised operators,
-# 16-bit floats, library calls and dims that data decides.
+# Names of small models of the corpus, which together have open dims, control flow, sequences,
+# strings, quantised operators, 16-bit floats, library calls and dims that depend on data.
 MUTATED_MODELS=(
   CNTK_test_LSTM.tanh.bidirectional_model LabelEncoder conv_qdq_s8s8 crop_and_resize
   dynamic_quantize_matmul_int8 gpt2_megatron identity_string js_node_test_testdata_test_types_string

@@ -1,7 +1,6 @@
-# Shared by the commands that need the Python package.
-# shellcheck shell=bash
+# Functions for the commands that need the Python package. shellcheck shell=bash
 
-# The libraries of the package, as FOLDER/NAME below bazel-bin.
+# The native libraries of the Python package, as paths below bazel-bin.
 PYTHON_LIBRARIES=(vm/api/libember.so vm/api/libember_strings.so tools/compiler_api/libember_compiler.so
   jit/libember_jit.so jit/llvm/library/libember_llvm.so jit/worker/ember-compile-worker)
 

@@ -1,11 +1,12 @@
-# Shared by the commands that run tests and count their cases.
-# shellcheck shell=bash
+# Functions for the commands that run tests and count their cases. shellcheck
+# shell=bash
 
 # One entry "WHERE EVENTS STATUS" for each call of bazel_tests, for bazel/test_summary.py: the place
 # where the tests ran, the file of build events, and the exit status.
 TEST_RUNS=()
 
-# The minute of the script at which tests are stopped; empty: never.
+# Number of minutes after the script's start at which tests are stopped; empty:
+# they are not.
 TEST_MINUTES=""
 
 # Calls `bazel test` with all arguments but the first, which says where the tests run ("" is this machine). The exit
@@ -13,8 +14,8 @@ TEST_MINUTES=""
 bazel_tests() {
   local where="$1" events flags=(--keep_going) limit=() status=0
   shift
-  # --foreground keeps the command in the terminal's foreground, because bazel stops if it is in the
-  # background.
+  # timeout runs bazel in a background process group unless --foreground is given, and bazel would
+  # stop there.
   [[ -z "$TEST_MINUTES" ]] ||
     limit=(timeout --foreground --signal=INT --kill-after=60 $((60 * TEST_MINUTES > SECONDS ? 60 * TEST_MINUTES - SECONDS : 1)))
   # In CI no progress lines are printed: a log file does not need a line every second.
@@ -22,7 +23,8 @@ bazel_tests() {
   events="$(mktemp)"
   "${limit[@]}" bazel test "${flags[@]}" --build_event_json_file="$events" "$@" || status=$?
   TEST_RUNS+=("$where" "$events" "$status")
-  # Status 124 is of `timeout`. The results that there are decide, in count_tests.
+  # The exit status is 124 if `timeout` stopped Bazel. Then the results of the
+  # tests that have run decide, in count_tests.
   ((status == 124)) || return "$status"
 }
 

@@ -37,8 +37,8 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
-// Waits until the other process lets this one make its next call (see
-// `BenchmarkOptions::turns`). Returns false if there is no further call.
+// Waits until the other process allows the next call of the model (see
+// `BenchmarkOptions::turns`). Returns false if it wants no further call.
 StatusOr<bool> WaitForTurn(int file) {
   char byte = 0;
   ssize_t count = write(file, &byte, 1);
@@ -53,7 +53,7 @@ StatusOr<bool> WaitForTurn(int file) {
       std::to_string(file) + ": " + std::strerror(errno));
 }
 
-// Calls a session and records how long each call took.
+// Calls a session repeatedly, and records how long each call took.
 class Caller {
  public:
   Caller(vm::Session& session, const std::vector<vm::Tensor>& inputs,
@@ -64,7 +64,8 @@ class Caller {
         device_(device),
         turns_(static_cast<int>(options.turns)) {}
 
-  // Makes one call. Returns false without calling if there is no further call.
+  // Makes one call of the model. Returns false, without a call, if no further
+  // call is wanted.
   StatusOr<bool> Call() {
     if (turns_ >= 0) {
       EMBER_ASSIGN_OR_RETURN(const bool is_next, WaitForTurn(turns_));
@@ -94,9 +95,9 @@ class Caller {
   const BenchmarkOptions& options_;
   const hal::Device& device_;
   const int turns_;
-  // Times for which the calling thread and the device's threads waited for a
-  // core. Threads that compile are not counted: they start only with the first
-  // compilation.
+  // Measures how long the calling thread and the device's threads have waited
+  // for a core. The threads that compile kernels are not included, because they
+  // start later, with the first compilation.
   const ThreadWaits threads_;
   std::vector<double> times_;
   std::vector<double> waits_;
@@ -113,7 +114,8 @@ TierOptions TierOptionsOf(const BenchmarkOptions& options) {
           .rounding = options.rounding,
           .checks = options.checks,
           .native = options.native,
-          // A module that is not from a file has no overlays beside it.
+          // Overlays (files of kernels) are looked for beside the module's
+          // file. Without a file there is none.
           .model = options.module == nullptr ? options.model : ""};
 }
 
@@ -143,7 +145,7 @@ Status WarmUp(const BenchmarkOptions& options, const Tier& tier,
   }
 }
 
-// Starts to tune the session, if the options say so.
+// Starts tuning the session while it runs, if the options ask for it.
 StatusOr<std::unique_ptr<ServingTuner>> TuneWhileServing(
     const BenchmarkOptions& options, const vm::Session& session,
     const Tier& tier, const hal::Device& device) {

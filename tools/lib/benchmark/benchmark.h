@@ -29,7 +29,7 @@ namespace ember::tools {
 
 struct BenchmarkOptions {
   std::string model;
-  // The module to measure; null: that of the file `model`.
+  // The module to measure. Null: the module or model in the file `model`.
   std::shared_ptr<const vm::Module> module;
   std::string device = "cpu";
   std::string tier = "auto";  // see tools/lib/models/tier.h
@@ -44,8 +44,9 @@ struct BenchmarkOptions {
   bool no_side_by_side = false;
   int64_t threads = 1;
   LimitFlags limits;
-  LoadOptions load;       // shapes and inputs
-  MissingInputs missing;  // The rule for inputs that are not given.
+  LoadOptions load;       // options for importing and compiling the model
+  MissingInputs missing;  // Decides how inputs that the command line does not
+                          // give are made.
   // True: a line on stderr names the inputs that are random.
   bool reports_random = false;
   // Number of calls before the measured ones. At least `warmup` calls are made.
@@ -63,15 +64,15 @@ struct BenchmarkOptions {
   // during the measured runs (tools/lib/tuning/serving/serving_tuner.h). 0:
   // they are not tuned.
   double while_serving = 0;
-  // The file of its records; empty: the default of vm-tune.
+  // Path of the file with the records of tuning; empty: the default of vm-tune.
   std::string serving_records;
   // A file descriptor by which another process decides when this process calls
   // the model. Before each call this process writes a byte to it and then waits
   // for a byte from it. After end of file no further call is made. A negative
   // number means that there is no such process.
   int64_t turns = -1;
-  // Receives the inputs, for another engine (peer.h). Null means that none
-  // does.
+  // The inputs are also written here, for measuring another engine with them
+  // (peer.h). Null: they are not.
   const PeerInputs* peer_inputs = nullptr;
 };
 
@@ -95,8 +96,8 @@ struct Measurement {
   double submissions = 0, commands = 0, host_ms = 0;
   std::string on_host;
 
-  // Time that a cancelled run takes to end. It is measured only if `cancels` is
-  // above 0.
+  // Latency of cancelled runs. It is measured only if BenchmarkOptions::cancels
+  // is above 0.
   CancelLatency cancel;
 
   // Milliseconds of each call that the process made, from the first one on; at
@@ -105,7 +106,8 @@ struct Measurement {
   // For each call in calls_ms: the milliseconds for which the session's threads
   // waited for a core (thread_waits.h).
   std::vector<double> waits_ms;
-  int64_t warmup_calls = 0;  // number of calls before the measured ones
+  int64_t warmup_calls = 0;  // number of calls that were made before the
+                             // measured ones
   // True if every dispatch had its final kernel before the first measured call.
   bool is_settled = false;
   double compile_ms = 0;

@@ -51,7 +51,8 @@ StatusOr<CancelLatency> MeasureCancel(vm::Session& session,
       return status;
     }
   }
-  // Checks that the session can still be used.
+  // One more run, which is not cancelled, checks that the session can still be
+  // used.
   EMBER_RETURN_IF_ERROR(session.Run(inputs, &results));
   CancelLatency latency;
   latency.cancelled = static_cast<int64_t>(latencies.size());

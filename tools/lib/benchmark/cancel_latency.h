@@ -4,8 +4,8 @@
 //                          MeasureCancel(*session, inputs, 200, 1));
 //
 // Another thread cancels each run at a random moment within the time that a run
-// takes. This is a measurement: nothing is asserted. The session must have had
-// its first run. Runs on the calling thread.
+// takes. A long latency is no error. The session must have had its first run.
+// Runs on the calling thread.
 #ifndef EMBER_TOOLS_LIB_BENCHMARK_CANCEL_LATENCY_H_
 #define EMBER_TOOLS_LIB_BENCHMARK_CANCEL_LATENCY_H_
 
@@ -19,11 +19,11 @@
 namespace ember::tools {
 
 struct CancelLatency {
-  // Number of runs that Cancel ended; the other runs had ended before the call
-  // of Cancel.
+  // Number of runs that Cancel ended. All other runs ended before Cancel was
+  // called.
   int64_t cancelled = 0;
-  // Milliseconds from the call of Cancel to the end of Run; 0 if no run was
-  // cancelled.
+  // Latency of a cancellation, from the call of Cancel to the end of Run, as
+  // median and maximum over the cancelled runs; 0 if no run was cancelled.
   double median_ms = 0, worst_ms = 0;
 };
 

@@ -14,16 +14,18 @@
 namespace ember::tools {
 namespace {
 
-// The child writes to the pipe one byte with the status code, then the answer
-// or the error message. This bit of the byte is set for an error of the command
-// line.
+// The child sends its result through the pipe: one byte with the status code,
+// then the answer or the error message. This bit of the byte is set if the
+// error is one of the command line.
 constexpr unsigned char kCommandLine = 0x80;
 
 [[noreturn]] void RunChild(const std::function<StatusOr<std::string>()>& work,
                            unsigned timeout, pid_t parent, int pipe_end) {
-  // The kernel kills the child when its parent ends, in whatever way.
+  // From here on the kernel kills the child when its parent ends, even if the
+  // parent crashes.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent had already ended before the line above.
+  // The parent ended before prctl was called, so the kernel will not kill this
+  // process.
   if (getppid() != parent) _exit(1);
   alarm(timeout);
   const StatusOr<std::string> result = work();
@@ -39,8 +41,8 @@ constexpr unsigned char kCommandLine = 0x80;
     written += static_cast<size_t>(count);
   }
   std::fflush(nullptr);
-  // _exit skips the destructors of the parent's globals, which the child must
-  // not run.
+  // The child ends by _exit, so that it does not run the destructors of the
+  // parent's globals.
   _exit(0);
 }
 
@@ -63,8 +65,8 @@ StatusOr<std::string> RunInChild(
   int ends[2];
   if (pipe(ends) != 0)
     return InternalError(std::string("pipe: ") + std::strerror(errno));
-  // Without the flush, the child would print the contents of the buffers a
-  // second time.
+  // Output that is still buffered is written before the fork. Otherwise both
+  // processes would write it.
   std::fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t child = fork();

@@ -8,8 +8,8 @@
 namespace ember::tools {
 namespace {
 
-// Measures one round of the configuration, also in the peer unless `inputs` is
-// null.
+// Measures one round of the configuration. Unless `inputs` is null, measures
+// the peer, too, with the same inputs.
 Status MeasureRound(const RoundsOptions& options, const PeerInputs* inputs,
                     Configuration& configuration) {
   BenchmarkOptions& own = configuration.options;

@@ -22,25 +22,28 @@
 
 namespace ember::tools {
 
-// A model with a tier and a number of threads, and what was measured of it.
+// A model with its options (tier, number of threads), and the measurements of
+// it.
 struct Configuration {
   BenchmarkOptions options;
   Rounds rounds;
-  // The peer's measurements, one for each round; empty without a peer.
+  // Measurements of the other engine (the peer), one for each round; empty if
+  // no peer is measured.
   std::vector<PeerMeasurement> peer;
-  // The processor's peak in GFLOP/s before each round; empty if it is not
-  // measured.
+  // Peak rate of the processor in GFLOP/s, measured before each round; empty if
+  // it is not measured.
   std::vector<double> peaks;
-  // The first error. Rounds before it are kept.
+  // The first error that occurred. The measurements of earlier rounds are kept.
   Status error;
 };
 
 struct RoundsOptions {
   int64_t rounds = 1;
   bool measures_peak = false;
-  // True: the models are measured in the peer, too, with the same inputs.
+  // True: each model is also measured in the peer (another engine), with the
+  // same inputs.
   bool has_peer = false;
-  // The functions that measure. Tests replace them.
+  // The functions that make a measurement. Tests replace them by fakes.
   std::function<StatusOr<Measurement>(const BenchmarkOptions& options)>
       measure = MeasureInChild;
   std::function<StatusOr<PeerMeasurement>(const PeerOptions& options,

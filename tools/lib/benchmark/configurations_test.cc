@@ -26,7 +26,8 @@ std::vector<Configuration> ConfigurationsOf(
   return configurations;
 }
 
-// Records the calls instead of measuring. The median of call n is n.
+// Replaces the functions that measure by ones that record their calls. The
+// median that they return is the number of the call.
 class Recorder {
  public:
   RoundsOptions Options(int64_t rounds, bool has_peer = false) {
@@ -39,7 +40,8 @@ class Recorder {
               return PeerMeasurement{.median_ms = 1};
             }};
   }
-  // The model whose measurement fails, and the number of the call that does.
+  // Name of the model whose measurement fails, from call number `fails_at` on
+  // (counted from 1, over all models).
   std::string fails;
   size_t fails_at = 0;
 
@@ -62,7 +64,7 @@ TEST(Configurations, AlternateInEachRound) {
   Recorder recorder;
   auto configurations = ConfigurationsOf({"a", "b"});
   EXPECT_TRUE(MeasureConfigurations(recorder.Options(2), configurations).ok());
-  // Only the first round names the random inputs.
+  // The line about random inputs is printed in the first round only.
   EXPECT_THAT(recorder.calls(),
               ElementsAre("a reports", "b reports", "a", "b"));
   EXPECT_THAT(configurations[0].rounds.Medians(), ElementsAre(1, 3));
@@ -81,14 +83,16 @@ TEST(Configurations, PeerFollowsEachMeasurement) {
       ElementsAre("a reports inputs", "peer a", "b reports inputs", "peer b",
                   "a inputs", "peer a", "b inputs", "peer b"));
   EXPECT_THAT(configurations[1].peer, SizeIs(2));
-  // The inputs exist only while the configurations are measured.
+  // The pointer is reset after measuring, because the inputs are destroyed
+  // then.
   EXPECT_EQ(configurations[1].options.peer_inputs, nullptr);
 }
 
 TEST(Configurations, AnErrorEndsOnlyItsConfiguration) {
   Recorder recorder;
   recorder.fails = "b";
-  recorder.fails_at = 5;  // the second round
+  recorder.fails_at = 5;  // the fifth call is that of model b in the second
+                          // round
   auto configurations = ConfigurationsOf({"a", "b", "c"});
   const Status error =
       MeasureConfigurations(recorder.Options(3), configurations);
@@ -96,7 +100,8 @@ TEST(Configurations, AnErrorEndsOnlyItsConfiguration) {
   EXPECT_THAT(recorder.calls(),
               ElementsAre("a reports", "b reports", "c reports", "a", "b", "c",
                           "a", "c"));
-  // The round before the error is kept.
+  // Model b failed in the second round; its measurement of the first round is
+  // kept.
   EXPECT_THAT(configurations[1].rounds.Medians(), ElementsAre(2));
   EXPECT_EQ(configurations[1].error.message(), "cannot measure b");
   EXPECT_THAT(configurations[2].rounds.Medians(), SizeIs(3));

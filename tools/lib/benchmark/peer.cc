@@ -28,7 +28,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Returns the folder in which ./dev and users install ONNX Runtime.
+// Returns the folder in which ./dev installs the package of ONNX Runtime.
 std::string OwnFolder() {
   const std::string cache = Environment("XDG_CACHE_HOME");
   return (cache.empty() ? Environment("HOME") + "/.cache" : cache) +
@@ -56,7 +56,8 @@ Status NotInstalled() {
   return FailedPreconditionError(message);
 }
 
-// Runs the script with these options. Returns what it printed.
+// Runs peer_ort.mjs in node with these options. Returns the JSON that it
+// printed.
 StatusOr<nlohmann::json> RunScript(const nlohmann::json& options) {
   const StatusOr<std::string> text = RunProgram(
       {"node", "--input-type=module", "-e", kPeerScript, "--", options.dump()});
@@ -66,7 +67,8 @@ StatusOr<nlohmann::json> RunScript(const nlohmann::json& options) {
         "apt install nodejs npm");
   }
   if (!text.ok()) return text.status().WithContext("--peer=onnxruntime");
-  // The line is the last one: the package may print others.
+  // The script's JSON is on the last line, because the package may print other
+  // lines before it.
   std::string_view line = *text;
   while (line.ends_with('\n')) line.remove_suffix(1);
   line = line.substr(line.rfind('\n') + 1);
@@ -158,7 +160,8 @@ StatusOr<std::string> PeerInputs::List() const {
 }
 
 Status CheckPeer() {
-  // Without a model the script fails after it has found the package.
+  // The script is run without a model, so it always fails. InvalidArgument
+  // means that it has found the package before.
   const StatusOr<nlohmann::json> result =
       RunScript({{"folders", Folders()},
                  {"model", ""},

@@ -1,5 +1,5 @@
-// Measures a model in another engine, for vm-bench --peer. ONNX Runtime is the
-// one that there is: onnxruntime-node from npm, run by node.
+// Measures a model in another engine, for vm-bench --peer. The only such engine
+// (peer) is ONNX Runtime: the package onnxruntime-node from npm, run by node.
 //
 //   EMBER_ASSIGN_OR_RETURN(const PeerInputs inputs, PeerInputs::Create());
 //   EMBER_RETURN_IF_ERROR(inputs.Write(*module, tensors));
@@ -38,9 +38,9 @@ struct PeerMeasurement {
   int64_t runs = 0;
 };
 
-// The tensors that Ember got, for the peer. They are in memory that processes
-// share, so that nothing is left on the disk when a signal ends the tool. Child
-// processes may write them. Move-only.
+// The tensors with which Ember was measured, for measuring the peer with the
+// same ones. They are in anonymous memory files that child processes can read
+// and write, so no file is left on disk when a signal ends the tool. Move-only.
 class PeerInputs {
  public:
   static StatusOr<PeerInputs> Create();
@@ -52,22 +52,24 @@ class PeerInputs {
   }
   ~PeerInputs();
 
-  // Replaces the tensors. Error: a tensor of strings.
+  // Replaces the tensors by these inputs. Error: an input is a tensor of
+  // strings.
   Status Write(const vm::Module& module,
                std::span<const vm::Tensor> inputs) const;
-  // Returns a JSON list with an object for each tensor: name, type, dims, file,
-  // offset, size. Error: nothing was written.
+  // Returns the text of a JSON list with an object for each tensor: name, type,
+  // dims, file, offset, size. Error: Write was not called.
   StatusOr<std::string> List() const;
 
  private:
   PeerInputs() = default;
 
-  // Descriptors of anonymous files: the JSON list, and all elements.
+  // Descriptors of two anonymous files: one has the JSON list, the other has
+  // the elements of all tensors.
   int list_ = -1, bytes_ = -1;
 };
 
-// Returns an error if the peer cannot be measured at all: node is missing, or
-// the package.
+// Checks that the peer can be measured at all. Error: node or the package is
+// missing.
 Status CheckPeer();
 StatusOr<PeerMeasurement> MeasurePeer(const PeerOptions& options,
                                       const PeerInputs& inputs);

@@ -11,7 +11,8 @@ import { createRequire } from 'node:module';
 const print = (object) => fs.writeSync(1, JSON.stringify(object) + '\n');
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 
-// The names of the types, and the arrays that hold their elements.
+// For each element type: ONNX Runtime's name of it, and the JavaScript array
+// class for its elements.
 const TYPES = {
   f32: ['float32', Float32Array], f64: ['float64', Float64Array], f16: ['float16', Uint16Array],
   i8: ['int8', Int8Array], i16: ['int16', Int16Array], i32: ['int32', Int32Array], i64: ['int64', BigInt64Array],
@@ -56,7 +57,8 @@ async function measure(options, ort, version) {
   for (let i = 0; i < options.warmup; ++i) await session.run(feeds);
   const times = [];
   const end = now() + 1000 * options.seconds;
-  // At least three runs, like vm-bench.
+  // At least three runs are measured, even if they take longer than `seconds`,
+  // as vm-bench does it.
   while (times.length < Math.max(3, options.runs) && (times.length < 3 || now() < end)) {
     const begin = now();
     await session.run(feeds);

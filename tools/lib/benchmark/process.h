@@ -1,4 +1,4 @@
-// Reports facts about a benchmark's own process.
+// Returns the memory use and the build ID of the calling process.
 //
 //   double megabytes = ResidentMegabytes();
 //   std::string id = BuildId();   // "3f2a9c01b4d7": changes whenever the
@@ -10,11 +10,13 @@
 
 namespace ember::tools {
 
-// Returns the memory of this process that is resident now, in megabytes.
+// Returns the resident memory of this process at the moment, in megabytes.
 double ResidentMegabytes();
-// Returns the largest resident memory of this process so far, in megabytes.
+// Returns the largest resident memory that this process has had so far, in
+// megabytes.
 double PeakResidentMegabytes();
-// Returns the linker's build ID, shortened; "unknown" without one.
+// Returns the beginning of the program's build ID, which the linker made;
+// "unknown" if it has none.
 std::string BuildId();
 
 }  // namespace ember::tools

@@ -14,17 +14,20 @@
 namespace ember::tools {
 namespace {
 
-// The exit status of a child that could not start the program, as in a shell.
+// The exit status of a child that could not start the program; shells use the
+// same.
 constexpr int kNotStarted = 127;
 
 [[noreturn]] void Start(const std::vector<std::string>& command, pid_t parent,
                         int output) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent had already ended before the line above.
+  // The parent ended before prctl was called, so the kernel will not kill this
+  // process.
   if (getppid() != parent) _exit(1);
   dup2(output, STDOUT_FILENO);
   std::vector<char*> arguments;
-  // execvp does not change the texts.
+  // The casts are safe: execvp takes pointers to non-const characters, but does
+  // not change them.
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);

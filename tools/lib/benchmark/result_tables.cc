@@ -42,7 +42,7 @@ std::vector<Cell> RowCells(const MeasuredColumns& columns,
   return row;
 }
 
-// Returns the medians of all rounds, as a JSON list.
+// Returns a cell with a JSON list of numbers: the median time of each round.
 Cell RoundsCell(const Configuration& configuration) {
   std::ostringstream text;
   text.precision(6);
@@ -77,7 +77,7 @@ std::vector<Cell> Joined(std::vector<Cell> cells, std::vector<Cell> more) {
   return cells;
 }
 
-// Returns the JSON object of one measurement.
+// Returns the JSON object that describes one measurement.
 std::string LifeOf(const BenchmarkOptions& options, const Measurement& m) {
   std::ostringstream text;
   text << "{\"model\": " << JsonString(NameOf(options))

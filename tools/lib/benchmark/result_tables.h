@@ -18,34 +18,38 @@
 
 namespace ember::tools {
 
-// Says which columns the table of measurements has, in addition to those that
-// it always has.
+// Says which optional columns the table of measurements has.
 struct MeasuredColumns {
-  std::string device = "cpu";  // other devices have columns of their own
+  std::string device = "cpu";  // devices other than "cpu" have additional
+                               // columns
   bool has_cancels = false;
-  // True: the column gflops. `operations` is the number of arithmetic
-  // operations of a run; 0 if it is not known, and the cells are then empty.
+  // True: there is a column gflops. `operations` is the number of arithmetic
+  // operations of a run, or 0 if it is not known; the column's cells are then
+  // empty.
   bool has_gflops = false;
   double operations = 0;
-  bool has_rounds = false;  // the median of each round, as a JSON list
-  bool has_peak = false;    // the processor's peak; Configuration::peaks
+  bool has_rounds = false;  // True: there is a column with a JSON list of the
+                            // median time of each round
+  bool has_peak = false;    // True: there is a column with the processor's peak
+                            // rate (Configuration::peaks)
 };
 Table MeasuredTable(const MeasuredColumns& columns,
                     std::span<const Configuration> configurations);
 
-// A comparison with the table of an earlier run.
+// The result of a comparison with the table of an earlier run.
 struct EarlierComparison {
   Table table;
-  // One line for each reason for which the comparison is unsure.
+  // Reasons why the comparison is not reliable, one line each.
   std::vector<std::string> doubts;
 };
-// `path`: the file of the earlier table, for errors. Error: a configuration
-// that the earlier table lacks.
+// Compares the measurements with the table of an earlier run. `path` is the
+// file of the earlier table, for error messages. Error: the earlier table lacks
+// a configuration.
 StatusOr<EarlierComparison> CompareWithEarlier(
     const std::string& path, const std::vector<EarlierRow>& earlier,
     std::span<const Configuration> configurations);
 
-// Returns the table that compares with the peer. Configurations that the peer
+// Returns a table of Ember's and the peer's times. Configurations that the peer
 // did not run have no row.
 Table CompareWithPeer(std::span<const Configuration> configurations);
 

@@ -64,7 +64,7 @@ TEST(ResultTables, ColumnsThatAreAskedFor) {
                                .has_peak = true},
                               configurations))[0];
   };
-  // 8e6 operations in 4 ms are 2 GFLOP/s.
+  // The model's time is 4 ms, so 8e6 operations give a rate of 2 GFLOP/s.
   EXPECT_EQ(row(8e6)["gflops"], 2);
   EXPECT_TRUE(row(0)["gflops"].is_null());
   EXPECT_EQ(row(0)["on_cpu"], "no dispatch");
@@ -96,7 +96,7 @@ TEST(ResultTables, ComparesWithTheRowOfTheSameConfiguration) {
   EXPECT_EQ(rows[0]["verdict"], "slower");
   EXPECT_THAT(found->doubts, IsEmpty());
 
-  // Two rounds are too few to be sure.
+  // An earlier table with only two rounds makes the comparison unsure.
   earlier[1].rounds_ms = {10, 12};
   const auto unsure =
       CompareWithEarlier("before.json", earlier, configurations);
@@ -122,7 +122,8 @@ TEST(ResultTables, ComparesWithThePeer) {
   ASSERT_EQ(rows.size(), 1u) << rows;
   EXPECT_EQ(rows[0]["ember_ms"], 2);
   EXPECT_EQ(rows[0]["onnxruntime_ms"], 5);
-  // The ratio is that of Ember's time to the peer's.
+  // The ratio is Ember's time divided by the peer's, so it is below 1 if Ember
+  // is faster.
   EXPECT_LT(rows[0]["ratio"], 1);
   EXPECT_EQ(rows[0]["onnxruntime"], "1.30");
   EXPECT_EQ(rows[0]["onnxruntime_first_ms"], 7);

@@ -14,7 +14,7 @@
 namespace ember::tools {
 namespace {
 
-// Returns the median over the rounds of a field.
+// Returns the median of a field over all measurements (one per round).
 double MedianOf(const std::vector<Measurement>& measurements,
                 double Measurement::* field) {
   std::vector<double> values;
@@ -27,7 +27,8 @@ Status NotATable(const std::string& path, std::string_view found) {
       Concat({path, ": expected what vm-bench -o json prints, found ", found}));
 }
 
-// Returns the text of a field, or "" if it has none.
+// Returns the value of a text field of a JSON object, or "" if the field is
+// missing or is no text.
 std::string TextOf(const nlohmann::json& row, const char* field) {
   const auto found = row.find(field);
   return found != row.end() && found->is_string() ? found->get<std::string>()
@@ -114,8 +115,8 @@ std::vector<std::string> DoubtsOf(const EarlierRow& before,
                                   const EarlierRow& now,
                                   const SpeedRatio& ratio) {
   constexpr double kSure = 0.95;
-  // If the machine's measured peak changed by a larger share, other work
-  // disturbed the measurement.
+  // If the processor's peak rate differs by a larger share between the two
+  // measurements, a line says that the times are hard to compare.
   constexpr double kPeakChange = 0.05;
   std::vector<std::string> doubts;
   if (ratio.sure < kSure) {

@@ -20,33 +20,35 @@
 
 namespace ember::tools {
 
-// The rounds of one configuration. Each is a process of its own.
+// The measurements of one configuration, one for each round. Each round ran in
+// a process of its own.
 class Rounds {
  public:
   void Add(Measurement measurement);
   bool empty() const { return measurements_.empty(); }
   const std::vector<Measurement>& measurements() const { return measurements_; }
-  // Returns the median of each round, in milliseconds.
+  // Returns the median time of a call in each round, in milliseconds.
   std::vector<double> Medians() const;
-  // Returns one measurement for all rounds: the number of runs is that of all
-  // together, each time and each size is the median over the rounds, and the
-  // other fields are those of the last round. There must be a round.
+  // Combines all rounds into one measurement. The number of runs is the sum,
+  // each time and each size is the median over the rounds, and the other fields
+  // are those of the last round. There must be at least one round.
   Measurement Combined() const;
 
  private:
   std::vector<Measurement> measurements_;
 };
 
-// A configuration in the table that vm-bench -o json printed.
+// A row of the table that vm-bench -o json printed in an earlier run: the
+// measurements of one configuration.
 struct EarlierRow {
   std::string model, device, tier, build;
   int64_t threads = 0;
-  std::vector<double> rounds_ms;  // medians of its rounds
-  double peak_gflops = 0;         // the processor's peak; 0: not measured
+  std::vector<double> rounds_ms;  // median time of each round, in milliseconds
+  double peak_gflops = 0;         // peak rate of the processor; 0: not measured
 };
 
-// Reads the table. A row without rounds, which earlier versions wrote, has one
-// round: its median. Errors name the file.
+// Reads a table from a file. A row without rounds_ms, as earlier versions wrote
+// it, gets one round: its median. Errors name the file.
 StatusOr<std::vector<EarlierRow>> ReadEarlier(const std::string& path);
 
 // Returns the row of the same model, device, tier and number of threads, or
@@ -54,9 +56,9 @@ StatusOr<std::vector<EarlierRow>> ReadEarlier(const std::string& path);
 const EarlierRow* FindEarlier(const std::vector<EarlierRow>& rows,
                               const EarlierRow& wanted);
 
-// Returns what makes the comparison of two rows unsure, one line for each
-// reason: there are too few rounds, or the processor itself was slower or
-// faster in one of them.
+// Returns the reasons why the comparison of two rows is not reliable, one line
+// each: there are too few rounds, or the processor's own peak rate differs
+// between the two measurements.
 std::vector<std::string> DoubtsOf(const EarlierRow& before,
                                   const EarlierRow& now,
                                   const SpeedRatio& ratio);

@@ -48,7 +48,8 @@ TEST(Rounds, ReadsWhatIsPrinted) {
           *rows,
           {.model = "a.onnx", .device = "cpu", .tier = "auto", .threads = 1}),
       nullptr);
-  // Earlier versions wrote only the median.
+  // The second row was written by an earlier version and has only the median,
+  // which becomes its only round.
   EXPECT_THAT((*rows)[1].rounds_ms, ElementsAre(7));
 }
 

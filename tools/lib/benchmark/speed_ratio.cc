@@ -8,19 +8,21 @@
 namespace ember::tools {
 namespace {
 
-// The interval contains the true ratio with a probability of at least 1 minus
-// this.
+// The confidence interval misses the true ratio with at most this probability.
 constexpr double kMissed = 0.05;
-// More rounds than this are not compared; the tables would be large.
+// Largest number of rounds per side that are compared. More would make the
+// tables of PairProbabilities large.
 constexpr size_t kMaxRounds = 200;
 
-// Returns for each u the probability that exactly u of all pairs (a round of
-// one side, a round of the other) have the first one smaller, if both sides are
-// drawn from one distribution.
+// Returns the distribution of Mann and Whitney's U, for m and n rounds drawn
+// from one distribution: element u is the probability that exactly u of the m *
+// n pairs (round of the first side, round of the second side) have the larger
+// time on the first side.
 std::vector<double> PairProbabilities(size_t m, size_t n) {
-  // table[j] belongs to i rounds of one side and j of the other: the largest of
-  // all is of the first side with probability i / (i + j), and then is larger
-  // than all j of the other.
+  // table[j] is the distribution for i rounds of the first side and j of the
+  // second. Recursion: the largest time is of the first side with probability i
+  // / (i + j). It is then larger than all j times of the second side, which
+  // adds j to u.
   std::vector<std::vector<double>> table(n + 1, {1.0});
   for (size_t i = 1; i <= m; ++i) {
     std::vector<std::vector<double>> next(n + 1, {1.0});
@@ -57,7 +59,8 @@ SpeedRatio CompareSpeeds(const std::vector<double>& before,
   }
   std::ranges::sort(ratios);
   const std::vector<double> pairs = PairProbabilities(m, n);
-  // Leaves out as many of the sorted ratios at each end as kMissed allows.
+  // Removes sorted ratios from both ends, as many as kMissed allows. The
+  // remaining ones span the interval.
   size_t left_out = 0;
   double missed = 2 * pairs[0];
   while (2 * (left_out + 1) < ratios.size() &&

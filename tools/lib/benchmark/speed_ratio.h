@@ -7,15 +7,17 @@
 //   ratio.sure == 0.968, ratio.verdict() == "slower"
 //
 // A round is the median of a process's runs, in milliseconds. Runs of one
-// process are no independent measurements, because they share its memory's
-// addresses and the load of the machine; processes are closer to it.
+// process are not independent of each other, because they share its memory
+// addresses and the load of the machine at that moment. Runs of different
+// processes are more independent.
 //
 // The interval is Hodges and Lehmann's, with the level of Mann and Whitney's
-// test: all ratios of a round of one side to a round of the other are sorted,
-// and as many are left out at both ends as the level allows. It assumes nothing
-// about the distribution of times, except that the rounds of a side are drawn
-// from one. The level is at least 95% if there are enough rounds (four on
-// both sides, or more), and otherwise the largest that the rounds can give.
+// test: the ratios of each round of one side to each round of the other are
+// sorted, and as many are left out at both ends as the confidence level allows.
+// It assumes nothing about the distribution of times, except that the rounds of
+// a side are drawn from one. The level is at least 95% if there are enough
+// rounds (four on both sides, or more), and otherwise the largest that the
+// rounds can give.
 //
 // Source: Hollander, Wolfe: Nonparametric Statistical Methods, 4.2 and 4.3.
 #ifndef EMBER_TOOLS_LIB_BENCHMARK_SPEED_RATIO_H_
@@ -27,9 +29,11 @@
 namespace ember::tools {
 
 struct SpeedRatio {
-  // The time now divided by the time before: above 1 is slower.
+  // The time of side `now` divided by the time of side `before`: above 1 is
+  // slower.
   double ratio = 1;
-  // The interval that contains the true ratio with the probability `sure`.
+  // The confidence interval from `low` to `high` contains the true ratio with
+  // the probability `sure`.
   double low = 1, high = 1;
   double sure = 0;
 
@@ -38,7 +42,8 @@ struct SpeedRatio {
   std::string_view verdict() const;
 };
 
-// Both lists have a positive time for each round, and are not empty.
+// Each list has the times of one side's rounds, which are positive. Neither
+// list may be empty.
 SpeedRatio CompareSpeeds(const std::vector<double>& before,
                          const std::vector<double>& now);
 

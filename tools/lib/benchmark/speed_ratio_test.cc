@@ -14,8 +14,9 @@ TEST(SpeedRatio, OfTheHeader) {
   EXPECT_NEAR(ratio.ratio, 1.208, 0.001);
   EXPECT_NEAR(ratio.low, 1.178, 0.001);
   EXPECT_NEAR(ratio.high, 1.24, 0.001);
-  // The table of Mann and Whitney's test: P(U <= 1) = 2/252 for 5 and 5, and
-  // P(U <= 2) = 4/252.
+  // In the table of Mann and Whitney's test for samples of 5 and 5, P(U <= 1)
+  // is 2/252 and P(U <= 2) is 4/252. The interval leaves out the latter at each
+  // end.
   EXPECT_NEAR(ratio.sure, 1 - 2 * 4.0 / 252, 1e-12);
   EXPECT_EQ(ratio.verdict(), "slower");
 }
@@ -29,7 +30,8 @@ TEST(SpeedRatio, Verdicts) {
   EXPECT_EQ(CompareSpeeds(some, some).verdict(), "no difference found");
 }
 
-// Few rounds can't make the comparison sure, and it says so.
+// A side with few rounds cannot give a confidence of 95%. Then `sure` is the
+// highest confidence that is possible.
 TEST(SpeedRatio, FewRounds) {
   EXPECT_EQ(CompareSpeeds({1}, {2}).sure, 0);
   EXPECT_NEAR(CompareSpeeds({1}, {2, 2.1, 2.2, 2.3, 2.4}).sure, 1 - 2.0 / 6,
@@ -38,8 +40,9 @@ TEST(SpeedRatio, FewRounds) {
   EXPECT_GE(CompareSpeeds({1, 1, 1, 1}, {2, 2, 2, 2}).sure, 0.95);
 }
 
-// Over many pairs of measurements of equal speed, the interval contains 1 as
-// often as it says, with noise that has rare large values like a machine's.
+// This test compares many pairs of measurements of equal speed. The share of
+// intervals that contain the true ratio 1 must equal `sure`. The noise
+// sometimes doubles a time, as on a real machine.
 TEST(SpeedRatio, ContainsTheRatioAsOftenAsItSays) {
   std::mt19937 random(42);
   std::lognormal_distribution<double> noise(0.0, 0.1);
@@ -59,7 +62,7 @@ TEST(SpeedRatio, ContainsTheRatioAsOftenAsItSays) {
     sure = ratio.sure;
   }
   const double share = static_cast<double>(contained) / kTrials;
-  // Three standard deviations of a share of 4000.
+  // The tolerance is three standard deviations of the share of kTrials trials.
   EXPECT_NEAR(share, sure, 3 * std::sqrt(sure * (1 - sure) / kTrials));
 }
 

@@ -17,8 +17,9 @@ ThreadWaits::ThreadWaits() {
 double ThreadWaits::milliseconds() const {
   int64_t sum = 0;
   for (const std::string& path : files_) {
-    // The file schedstat has nanoseconds on a core, nanoseconds of waiting for
-    // one, and the number of time slices.
+    // The file schedstat has three numbers: nanoseconds that the thread ran on
+    // a core, nanoseconds that it waited for a core, and the number of time
+    // slices.
     int64_t runs = 0, waits = 0;
     if (std::ifstream(path) >> runs >> waits) sum += waits;
   }

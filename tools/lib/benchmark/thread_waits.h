@@ -18,9 +18,9 @@ namespace ember::tools {
 class ThreadWaits {
  public:
   ThreadWaits();
-  // Returns the milliseconds that the threads have waited for a core since they
-  // began, summed over the threads. A call that the threads work for is delayed
-  // by at most the growth of this sum during the call.
+  // Returns the total of the milliseconds that these threads have waited for a
+  // core since they began. A call that uses these threads is delayed by at most
+  // as much as this total grows during the call.
   double milliseconds() const;
 
  private:

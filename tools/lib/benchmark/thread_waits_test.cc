@@ -30,14 +30,15 @@ TEST(ThreadWaits, OfThreadsThatShareACore) {
     while (!stops) {
     }
   });
-  // This thread waits for the core whenever the other thread runs on it.
+  // The calling thread has to wait for the core whenever the other thread runs
+  // on it.
   while (waits.milliseconds() - before < 20) {
   }
   stops = true;
   other.join();
   const double waited = waits.milliseconds() - before;
-  // Only this thread's waits are counted. If those of the other thread were
-  // counted, too, the sum would exceed the elapsed time.
+  // ThreadWaits was made before the other thread, so only the waits of the
+  // calling thread count. With both, the sum would exceed the elapsed time.
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - begin;
   EXPECT_LE(waited, elapsed.count());

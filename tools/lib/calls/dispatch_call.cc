@@ -59,8 +59,8 @@ void CallOperands::Share(std::span<const int> with) {
     vm::Tensor& input = inputs[static_cast<size_t>(with[i])];
     vm::Tensor& output = outputs[i];
     if (output.byte_size > input.byte_size) {
-      // Input and output must share memory, so both use the memory of the
-      // larger one.
+      // The output is computed in the input's memory. If the output is larger,
+      // both use the output's memory, so that both fit.
       std::memcpy(output.data, input.data,
                   static_cast<size_t>(input.byte_size));
       input.memory = output.memory;

@@ -40,10 +40,10 @@ struct CallOperands {
 
   static StatusOr<CallOperands> Borrow(const tensor::Dispatch& dispatch,
                                        const vm::KernelCall& call);
-  // Copies the operands into memory of their own. Outputs are copied with their
-  // contents, as elements that the dispatch does not write stay as they are.
-  // Constant inputs, which the dispatch never writes, are borrowed;
-  // `constant_inputs` is as in KernelRequest and may be empty.
+  // Copies the operands into memory of their own. The old contents of outputs
+  // are copied, too, because a dispatch may leave some elements as they are.
+  // Constant inputs, which no dispatch writes, are borrowed. `constant_inputs`
+  // is as in KernelRequest and may be empty.
   static StatusOr<CallOperands> Copy(const tensor::Dispatch& dispatch,
                                      const vm::KernelCall& call,
                                      const std::vector<bool>& constant_inputs);
@@ -54,9 +54,9 @@ struct CallOperands {
                                           std::span<const int64_t> parameters,
                                           std::vector<vm::Tensor> inputs);
 
-  // Makes outputs share the memory of inputs, so that they are computed in
-  // place. `with` has for each output the number of the input, or -1. The
-  // operands must have memory of their own.
+  // Makes each output i share the memory of input with[i], so that it is
+  // computed in place; -1: output i keeps its own memory. The operands must not
+  // be borrowed.
   void Share(std::span<const int> with);
 
   // Returns pointers to the operands, in the form of KernelCall::buffers.
@@ -75,17 +75,17 @@ struct CallOutcome {
   const Status& status;
   const std::vector<vm::Tensor>& outputs;
 };
-// Returns one line about the first output that differs (as CompareTiers defines
-// it) or about an error that only one side has; nullopt if there is none. Two
-// errors count as equal.
+// Compares two outcomes of one call. Returns one line about the first output
+// that differs (CompareTiers defines when) or about an error that only one of
+// them has; nullopt if there is none. Two errors count as equal.
 std::optional<std::string> DifferenceOf(const tensor::Dispatch& dispatch,
                                         const CallOutcome& got,
                                         const CallOutcome& want,
                                         double factor = 1);
 
-// Returns the number of an input that a kernel wrote to although no output
-// shares its memory. `before` is a copy; inputs that it borrows from `after`
-// are not checked.
+// Returns the number of an input that a kernel has changed although no output
+// shares its memory. `before` is a copy of the operands from before the call.
+// Inputs that `before` borrows from `after` are not checked.
 std::optional<size_t> ChangedInput(const CallOperands& before,
                                    const CallOperands& after);
 

@@ -12,8 +12,8 @@
 namespace ember::tools {
 namespace {
 
-// Describes a call as a repro, which can be written to a folder. The repro
-// borrows the call's memory.
+// Describes a call on which a kernel was wrong as a Repro, which can be written
+// to a folder. The Repro borrows the call's memory.
 StatusOr<Repro> ReproOf(const vm::ComparedCall& call,
                         const std::string& difference) {
   EMBER_ASSIGN_OR_RETURN(

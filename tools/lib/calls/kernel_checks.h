@@ -1,5 +1,6 @@
-// Declares the flags that check the first calls of kernels, and makes an oracle
-// that writes a folder to replay each wrong one.
+// Declares the flags that say if the first calls of each kernel are compared
+// with tier 0. Makes the oracle that does this, and that writes a folder with
+// which a wrong call can be replayed.
 //
 //   KernelCheckFlags checks;
 //   AddKernelCheckFlags(flags, &checks);
@@ -17,23 +18,24 @@
 namespace ember::tools {
 
 struct KernelCheckFlags {
-  // Says when kernels are checked: "on", "off", or "auto", which means only
-  // with --tier=auto.
+  // Says when kernels are checked: "on", "off", or "auto", which means "on"
+  // with --tier=auto and "off" otherwise.
   std::string when = "auto";
-  // Folder in which a folder is written for each wrong kernel. If it is empty,
-  // none is written.
+  // Parent of the folders that are written, one for each wrong kernel. If it is
+  // empty, none is written.
   std::string folder = "ember-shadow";
 };
 
-// Declares the flags. `values` must outlive the parsing.
+// Declares --check-kernels and its other flags. `values` must outlive the
+// parsing.
 void AddKernelCheckFlags(Flags& flags, KernelCheckFlags* values);
 
 // True if the flags ask for checks of the kernels of this tier. `tier` is a
 // name that OpenTier accepts.
 bool ChecksKernels(const KernelCheckFlags& flags, const std::string& tier);
 
-// Makes an oracle that writes a folder (tools/lib/calls/repro.h) and a line to
-// stderr for each wrong kernel.
+// Makes an oracle, which compares kernels with tier 0. For each wrong kernel it
+// writes a folder (tools/lib/calls/repro.h) and a line to stderr.
 std::shared_ptr<jit::Oracle> NewOracle(const std::string& folder);
 
 // Returns a text for people that says what was checked, to print below a

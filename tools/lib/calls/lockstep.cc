@@ -11,8 +11,8 @@
 
 namespace ember::tools {
 
-// A kernel that runs a dispatch, for one tuple of parameters, on both sides and
-// compares the results.
+// A kernel that runs a dispatch on both sides and compares the results. It is
+// made for one tuple of parameters.
 class LockstepKernel final : public vm::HostKernel {
  public:
   LockstepKernel(const vm::KernelRequest& request,
@@ -27,8 +27,8 @@ class LockstepKernel final : public vm::HostKernel {
                                        side->declined);
       }
     }
-    // The request's pointers to constants are cleared, because they were valid
-    // only while the kernels were made.
+    // `constants` is cleared, because the request's pointers to constants are
+    // valid only while the kernel is made.
     request_.constant_data.clear();
   }
 
@@ -45,8 +45,8 @@ class LockstepKernel final : public vm::HostKernel {
     ++report.calls;
     if (a_.kernel == nullptr && b_.kernel == nullptr)
       return a_.Run(dispatch, call);
-    // The operands are copied before side a runs, because side a may overwrite
-    // them (when it computes in place).
+    // The operands are copied for side b before side a runs, because a dispatch
+    // that computes in place overwrites them.
     EMBER_ASSIGN_OR_RETURN(
         CallOperands copy,
         CallOperands::Copy(dispatch, call, request_.constant_inputs));

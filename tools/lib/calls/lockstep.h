@@ -1,6 +1,6 @@
-// Runs a module on two sides in lockstep: every dispatch runs on both sides
-// with the same operands. So a difference is caused by the dispatch itself, not
-// by an earlier one.
+// Runs a module on two sides (a tier on a device each) in lockstep: every
+// dispatch runs on both sides with the same operands. So a difference is caused
+// by the dispatch itself, not by an earlier one.
 //
 //   EMBER_ASSIGN_OR_RETURN(auto lockstep, Lockstep::Create(module, options));
 //   EMBER_ASSIGN_OR_RETURN(auto results_a, lockstep->Run(inputs));
@@ -29,12 +29,12 @@
 
 namespace ember::tools {
 
-// A call of a dispatch whose results differ.
+// Describes a call of a dispatch whose results differ between the two sides.
 struct DispatchDifference {
-  // Number of the call; the first dispatch that ran has number 1.
+  // Number of the call in the run, counted from 1.
   int64_t call = 0;
   std::string dispatch;
-  // The nodes of the model that the dispatch computes, as text.
+  // Names of the model's nodes that the dispatch computes, as text.
   std::string origin;
   std::string parameters;  // text of the parameters, such as "N=1"
   // Text about the first difference, such as "%y[0, 3]: got 1.5, want …". "got"
@@ -46,11 +46,11 @@ struct LockstepReport {
   int64_t calls = 0;
   int64_t compared = 0;
   int64_t differing = 0;
-  // The first difference of each dispatch and tuple of parameters, in order of
-  // execution.
+  // The first difference of each dispatch for each tuple of its parameters, in
+  // order of execution.
   std::vector<DispatchDifference> differences;
-  // Texts "@name: reason", one for each kernel that a side with tier 1 or 2
-  // could not get.
+  // Texts "@name: reason". There is one for each dispatch for which a side of
+  // tier 1 or 2 got no kernel.
   std::set<std::string> declined;
 };
 
@@ -61,7 +61,7 @@ struct LockstepOptions {
   // It is null if both sides are tier 0.
   std::shared_ptr<jit::Jit> jit;
   double factor = 1;  // Factor by which CompareTiers multiplies its tolerance.
-  LimitFlags limits;  // limits of each session
+  LimitFlags limits;  // limits of memory and time of each session
 };
 
 class Lockstep {
@@ -69,7 +69,8 @@ class Lockstep {
   static StatusOr<std::unique_ptr<Lockstep>> Create(
       std::shared_ptr<const vm::Module> module, LockstepOptions options);
 
-  // Runs both sides in lockstep and returns side a's results.
+  // Runs the module in lockstep on both sides. Returns the results, which are
+  // those of side a.
   StatusOr<std::vector<vm::Tensor>> Run(std::span<const vm::Tensor> inputs);
   // Runs the whole module on side b alone and returns its results. Side b uses
   // the kernels that Run has made; if side b is a device, it uses kernels made
@@ -86,19 +87,21 @@ class Lockstep {
     std::shared_ptr<const vm::Module> module;
     bool only_b = false;
     LockstepReport report;
-    // Keys (dispatch and parameters, as text) for which a difference has been
-    // recorded.
+    // Texts of the dispatches and parameters for which a difference has been
+    // recorded already.
     std::set<std::string> seen;
   };
 
   Lockstep() = default;
   std::shared_ptr<State> state_ = std::make_shared<State>();
   std::unique_ptr<vm::Session> session_;
-  // Session on side b's device; null if that is the host.
+  // A session that runs the whole module on side b's device, for RunB; null if
+  // that is the host.
   std::unique_ptr<vm::Session> session_b_;
 };
 
-// Returns the nodes of the model that a dispatch of the module computes.
+// Returns the names of the model's nodes that a dispatch of the module
+// computes.
 std::string OriginOf(const vm::ModuleDefinition& module,
                      const tensor::Dispatch& dispatch);
 

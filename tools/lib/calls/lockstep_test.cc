@@ -1,5 +1,5 @@
-// Tests Lockstep, the core of vm-diff, with kernels that are wrong in places
-// that a test chooses.
+// Tests Lockstep, on which vm-diff is based, with kernels that the test makes
+// wrong.
 #include "tools/lib/calls/lockstep.h"
 
 #include "gmock/gmock.h"
@@ -17,8 +17,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Makes correct kernels, except a wrong one for the dispatch `wrong` and none
-// for the dispatch `declined`.
+// Provides kernels that are correct, except for a wrong one for the dispatch
+// `wrong`, and none for the dispatch `declined`.
 class FakeJit : public jit::Jit {
  public:
   void RequestKernel(const vm::KernelRequest& request,
@@ -86,8 +86,8 @@ TEST_F(LockstepTest, EqualSides) {
   EXPECT_THAT(jit_->requests[0].parameters, ElementsAre(1));
 }
 
-// The error of one dispatch does not spread: on both sides the second dispatch
-// gets the first dispatch's result of side a.
+// Side a's result of the first dispatch is the operand of the second one on
+// both sides. So the wrong kernel of side b causes one difference, not two.
 TEST_F(LockstepTest, ErrorsDoNotAddUp) {
   jit_->wrong = "gemm";
   const auto lockstep = Start(0, 1);
@@ -105,8 +105,8 @@ TEST_F(LockstepTest, ErrorsDoNotAddUp) {
   EXPECT_THAT(jit_->requests[0].parameters, IsEmpty()) << "tier 1: all shapes";
 }
 
-// The dispatch is computed in place: side a overwrites the operand before side
-// b runs.
+// This dispatch computes in place, so side a overwrites the operand. Side b
+// must get the operand's former value.
 TEST_F(LockstepTest, DispatchesInPlace) {
   jit_->wrong = "bias_relu";
   const auto lockstep = Start(0, 2);
@@ -127,8 +127,8 @@ TEST_F(LockstepTest, WhatIsNotCompiledIsNotCompared) {
   EXPECT_THAT(lockstep->report().declined, ElementsAre("@bias_relu: no luck"));
 }
 
-// The test compares two modules of which the second numbers its dispatches
-// differently, has one more dispatch, and has another constant.
+// The second module numbers its dispatches differently, has one more dispatch,
+// and has another constant. The traces must pair the dispatches all the same.
 TEST_F(LockstepTest, ModulesByTheDispatchesThatTheyShare) {
   std::string text(kGemmReluModule);
   const auto replace = [&text](std::string_view from, std::string_view to) {

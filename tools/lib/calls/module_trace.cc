@@ -74,9 +74,9 @@ class TracingProvider final : public vm::KernelProvider {
   std::vector<TracedCall>* const calls_;
 };
 
-// Returns a key by which calls in two traces correspond: the dispatch's name
-// without its number ("d12_"), the nodes of the model, and the types of its
-// results.
+// Returns the key by which calls of two traces are paired: the dispatch's name
+// without its leading number ("d12_"), the nodes of the model, and the types of
+// its results.
 std::string KeyOf(const TracedCall& call) {
   std::string_view name = call.dispatch;
   size_t digits = 1;
@@ -89,8 +89,8 @@ std::string KeyOf(const TracedCall& call) {
   return key;
 }
 
-// Describes the first result that differs, in the form of
-// tools/lib/calls/dispatch_call.h's DifferenceOf.
+// Describes the first result that differs, in the same words as DifferenceOf
+// (tools/lib/calls/dispatch_call.h).
 std::string DifferenceOf(const TracedCall& got, const TracedCall& want,
                          const Tolerance& tolerance) {
   for (size_t i = 0; i < got.outputs.size(); ++i) {

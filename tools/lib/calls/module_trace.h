@@ -5,10 +5,10 @@
 //   EMBER_ASSIGN_OR_RETURN(ModuleTrace b, ModuleTrace::Record(other, ...));
 //   TraceComparison c = CompareTraces(b, a, {.rtol = 1e-3, .atol = 1e-5});
 //
-// Dispatches correspond if they have the same name but for the number in front
-// (d3_conv_maximum), the same nodes of the model, results of the same types and
-// the same number of runs before. Keeps copies of all results: as much memory
-// as they take together.
+// Two calls correspond if their dispatches have the same name except for the
+// number in front (d3_conv_maximum), the same nodes of the model and results of
+// the same types, and if each is the n-th such call of its module. A trace
+// keeps copies of the results of all calls, which may take much memory.
 #ifndef EMBER_TOOLS_LIB_CALLS_MODULE_TRACE_H_
 #define EMBER_TOOLS_LIB_CALLS_MODULE_TRACE_H_
 
@@ -37,12 +37,13 @@ struct TracedCall {
 };
 
 struct ModuleTrace {
-  // The calls of dispatches in order of execution.
+  // The calls of dispatches, in order of execution, with copies of their
+  // results.
   std::vector<TracedCall> calls;
   std::vector<vm::Tensor> results;
 
-  // Runs the module once. `jit` must have threads = 0; it may be null for tier
-  // 0.
+  // Runs the module once on one side and records its calls. `jit` must have
+  // threads = 0; it may be null for tier 0.
   static StatusOr<ModuleTrace> Record(
       const std::shared_ptr<const vm::Module>& module, const Side& side,
       std::shared_ptr<jit::Jit> jit, std::shared_ptr<hal::Device> device,
@@ -51,12 +52,12 @@ struct ModuleTrace {
 
 struct TraceComparison {
   int64_t compared = 0;
-  // Number of calls that have no corresponding call in the other trace, counted
+  // Number of calls without a corresponding call in the other trace, summed
   // over both traces.
   int64_t without_partner = 0;
   int64_t differing = 0;
-  // The first difference of each dispatch and tuple of parameters, in the order
-  // of `got`.
+  // The first difference of each dispatch for each tuple of its parameters, in
+  // the order of the calls in `got`.
   std::vector<DispatchDifference> differences;
 };
 

@@ -14,12 +14,12 @@
 namespace ember::tools {
 namespace {
 
-// Largest number of points for which loop nests are evaluated. The evaluator
-// takes some hundred nanoseconds per point.
+// Largest number of points (iterations of all loops) for which a loop nest is
+// evaluated. The evaluator takes some hundred nanoseconds per point.
 constexpr double kMaxPoints = 2e7;
 
-// Wraps the compiler and keeps the texts of the schedule and the loop nest of
-// the kernel that it compiles.
+// Receives each compiled kernel and keeps the texts of its schedule and loop
+// nest. Returns the kernel unchanged.
 class TextKeeper final : public jit::KernelWrapper {
  public:
   std::unique_ptr<vm::Kernel> Wrap(
@@ -45,7 +45,7 @@ StatusOr<CallOperands> NewOperands(const Repro& repro) {
 }
 
 // Evaluates the loop nest from which the kernel was made. Returns a text that
-// says if the loop nest or the machine code is wrong.
+// says whether the loop nest itself or the machine code made from it is wrong.
 StatusOr<std::string> Blame(const Repro& repro, const std::string& nest_text,
                             const std::vector<vm::Tensor>& want) {
   EMBER_ASSIGN_OR_RETURN(const DispatchWork work,
@@ -71,7 +71,8 @@ StatusOr<std::string> Blame(const Repro& repro, const std::string& nest_text,
 }
 
 struct KernelRun {
-  // Text about the first difference from tier 0's results; "" if there is none.
+  // Describes the first difference between the kernel's results and tier 0's;
+  // "" if there is none.
   std::string difference;
   jit::KernelText text;
 };

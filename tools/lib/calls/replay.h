@@ -17,28 +17,29 @@
 namespace ember::tools {
 
 struct Replay {
-  // The following texts describe differences, each in one line; "" means that
-  // there is none.
-  // the first difference between the kernel's results and tier 0's
+  // Each text is one line that describes a difference; "" if there is none.
+  // `difference`: the first difference between the kernel's results and tier
+  // 0's.
   std::string difference;
-  // the first difference between tier 0's results and the recorded ones
+  // the first difference between tier 0's results of today and the recorded
+  // ones
   std::string from_recorded;
-  // True if the difference occurs only with the recorded schedule of the
-  // folder. This build chooses another schedule, with which the kernel's
-  // results are correct.
+  // True if the difference occurs only with the schedule that the folder
+  // records. With the schedule that this build chooses, the kernel's results
+  // are correct.
   bool has_recorded_schedule = false;
-  // One line that says why the recorded schedule of the folder could not be
-  // tried.
+  // Reason why the recorded schedule of the folder could not be tried, in one
+  // line; "" if it was.
   std::string recorded_problem;
-  // A text that says, by evaluating the loop nest, whether the loop nest or the
-  // machine code is wrong, or why the loop nest was not evaluated; "" if there
-  // is no difference.
+  // Says whether the loop nest or the machine code is wrong, or why this could
+  // not be found out by evaluating the loop nest; "" if there is no difference.
   std::string blame;
 
   std::string Text() const;
 };
 
-// Replays a repro. `folder` is the folder from which the repro was read.
+// Runs the recorded call again by tier 0 and by a kernel. `folder` is the
+// folder from which the repro was read.
 StatusOr<Replay> ReplayRepro(const Repro& repro, const std::string& folder,
                              hal::Device& device);
 

@@ -68,8 +68,9 @@ std::vector<T> Values(const std::string& text) {
   return values;
 }
 
-// Reads a tensor from a .npy file. NumPy lacks some types; tensors of these
-// types were written as f32 and are converted back.
+// Reads a tensor from a .npy file. NumPy lacks some element types (bf16, 8-bit
+// floats). Tensors of these types were written as f32 and are converted back to
+// `type`.
 StatusOr<vm::Tensor> ReadOf(const std::string& path, DType type) {
   EMBER_ASSIGN_OR_RETURN(vm::Tensor read, ReadNpy(path));
   if (IsNpyType(type) || read.type != DType::kF32) return read;
@@ -165,7 +166,8 @@ StatusOr<Repro> ReadRepro(const std::string& folder) {
                buffer.type));
     list.push_back(std::move(tensor));
   }
-  // The folder has no schedule file if the kernel's schedule was not known.
+  // The file of the schedule is missing if the kernel's schedule was not known
+  // when the folder was written.
   const StatusOr<std::string> schedule =
       ReadFile(folder + "/" + repro.dispatch.name + ".schedule");
   if (schedule.ok()) repro.schedule = *schedule;

@@ -38,10 +38,11 @@ struct Repro {
   int threads = 1;
   // Values of the dispatch's parameters in the recorded call.
   std::vector<int64_t> parameters;
-  // True if the kernel was made for these parameters only.
+  // True if the kernel was specialised: made for these values of the parameters
+  // only.
   bool is_specialised = false;
   std::vector<bool> constant_inputs;
-  // For each output, the input whose memory it shares (see
+  // For each output, the number of the input whose memory it shares, or -1 (see
   // CallOperands::shared).
   std::vector<int> shared;
   std::vector<vm::Tensor> inputs, want;
@@ -51,16 +52,17 @@ struct Repro {
   std::string schedule, nest;
 };
 
-// Makes the folder PARENT/NAME, or PARENT/NAME.2 and so on if that exists.
+// Makes the folder PARENT/NAME. If it exists, makes PARENT/NAME.2 instead, and
+// so on. Returns its path.
 StatusOr<std::string> NewReproFolder(const std::string& parent,
                                      std::string_view name);
-// Writes the folder. The README in the folder has a command that replays the
-// call from this path.
+// Writes the files of the repro to the folder. Its README has a command that
+// replays the call from this path.
 Status WriteRepro(const Repro& repro, const std::string& folder);
 StatusOr<Repro> ReadRepro(const std::string& folder);
 
-// Returns a request for the same kernel, for this machine's target. The request
-// refers to memory of the repro.
+// Returns a request for a kernel like the recorded one, for this machine's
+// target. The request points into the Repro, which must outlive it.
 vm::KernelRequest RequestOf(const Repro& repro, std::string_view target);
 
 }  // namespace ember::tools

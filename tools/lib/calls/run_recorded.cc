@@ -11,11 +11,11 @@
 namespace ember::tools {
 namespace {
 
-// The memory of one operand: a buffer that the host can access, and a buffer in
-// the device's local memory.
+// The memory of one operand: `visible` is a buffer that the host can access,
+// `local` is one in the device's own memory.
 struct DeviceOperand {
-  // `local` is null if the device shares its memory with the host; then the
-  // device uses `visible`.
+  // `local` is null if the device shares its memory with the host. Then the
+  // device works on `visible`.
   std::unique_ptr<hal::Buffer> visible, local;
   hal::Buffer* buffer() const {
     return local != nullptr ? local.get() : visible.get();
@@ -24,7 +24,8 @@ struct DeviceOperand {
 
 StatusOr<DeviceOperand> Upload(hal::Device& device, const vm::Tensor& tensor,
                                hal::CommandList& list) {
-  // Even an empty operand needs memory, as a binding needs a buffer.
+  // An operand without elements gets memory, too, because the kernel binds a
+  // buffer for each operand.
   const int64_t bytes = std::max<int64_t>(tensor.byte_size, 4);
   DeviceOperand operand;
   EMBER_ASSIGN_OR_RETURN(operand.visible,
@@ -51,8 +52,8 @@ Status RunRecorded(hal::Device& device, const vm::RecordedKernel& kernel,
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<hal::CommandList> list,
                          device.CreateCommandList());
   std::vector<DeviceOperand> memory;
-  // For each buffer of the dispatch, the index in `memory` of its device
-  // memory.
+  // Maps each buffer of the dispatch to the element of `memory` that holds it.
+  // Buffers that share memory have the same element.
   std::vector<size_t> owner;
   for (const vm::Tensor& input : operands.inputs) {
     owner.push_back(memory.size());
@@ -67,8 +68,8 @@ Status RunRecorded(hal::Device& device, const vm::RecordedKernel& kernel,
       continue;
     }
     owner.push_back(memory.size());
-    // Outputs are copied to the device before the call, too, because elements
-    // that the dispatch does not write must stay as they are.
+    // The old contents of outputs are copied to the device before the call,
+    // because a dispatch may leave some elements as they are.
     EMBER_ASSIGN_OR_RETURN(DeviceOperand operand,
                            Upload(device, operands.outputs[i], *list));
     memory.push_back(std::move(operand));

@@ -1,5 +1,5 @@
-// Runs one call of a recorded kernel on operands in host memory: for tools that
-// compare.
+// Runs one call of a kernel that is recorded in a device's command list, on
+// operands in host memory. Tools that compare results use it.
 //
 //   Status status = RunRecorded(*device, *kernel, dispatch, call);
 //

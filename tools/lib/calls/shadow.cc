@@ -12,7 +12,7 @@
 
 namespace ember::tools {
 
-// Collects the findings of all checks. Thread-safe.
+// Counts the checks of all kernels and keeps their findings. Thread-safe.
 class ShadowRecord {
  public:
   void CountCall(bool is_first_of_kernel) {
@@ -42,7 +42,7 @@ class ShadowRecord {
     return count;
   }
 
-  mutable std::mutex mutex_;  // This mutex guards the members that follow.
+  mutable std::mutex mutex_;  // guards the fields below
   int64_t kernels_ = 0, calls_ = 0, unchecked_ = 0;
   std::vector<ShadowFinding> findings_;
 };
@@ -61,8 +61,8 @@ class ShadowKernel final : public vm::HostKernel {
         slot_(slot),
         text_(std::move(text)),
         kernel_(std::move(kernel)) {
-    // The request's pointers to constants are cleared, because they are valid
-    // only while the kernel is made.
+    // `constants` is cleared, because the request's pointers to constants are
+    // valid only while the kernel is made.
     request_.constant_data.clear();
   }
 
@@ -73,8 +73,8 @@ class ShadowKernel final : public vm::HostKernel {
   std::string Describe() const override { return kernel_->Describe(); }
 
   Status Run(const vm::KernelCall& call) const override {
-    // The kernel may have been withdrawn in another session after this call
-    // began. Then tier 0 runs the call.
+    // Another session may have withdrawn the kernel since this call began. Then
+    // tier 0 runs the call.
     if (is_withdrawn_.load()) {
       return RunTierZero(*request_.dispatch, call.parameters, call.buffers,
                          call.runner);
@@ -84,8 +84,8 @@ class ShadowKernel final : public vm::HostKernel {
   }
 
  private:
-  // True if this call must be checked: only the first ShadowOptions::runs calls
-  // with each tuple of parameters are.
+  // Returns true if this call must be checked, and counts it. Only the first
+  // ShadowOptions::runs calls with each tuple of parameters are checked.
   bool TakeCheck(std::span<const int64_t> parameters) const {
     if (options_.runs == 0) return true;
     std::lock_guard<std::mutex> lock(mutex_);
@@ -109,8 +109,8 @@ class ShadowKernel final : public vm::HostKernel {
     const Status want =
         RunTierZero(dispatch, call.parameters, copy.Buffers(), call.runner);
     const Status got = vm::RunOnHost(*kernel_, call);
-    // If the run was interrupted, its status is returned without a comparison,
-    // because its results are incomplete.
+    // A run that was interrupted has incomplete results, so they are not
+    // compared.
     const Interrupt* const interrupt = call.runner.interrupt();
     if (interrupt != nullptr && interrupt->ShouldStop())
       return interrupt->status();
@@ -123,7 +123,8 @@ class ShadowKernel final : public vm::HostKernel {
           "its input %" + dispatch.buffers[*changed].name + " was changed";
     }
     if (!difference) return got;
-    // The first call that finds a difference withdraws the kernel.
+    // The first call with wrong results withdraws the kernel; later ones find
+    // it withdrawn.
     if (!is_withdrawn_.exchange(true))
       Withdraw(call, *difference, got.ok(), real, copy);
     if (changed) CopyElements(copy.inputs[*changed], real.inputs[*changed]);

@@ -31,20 +31,20 @@
 namespace ember::tools {
 
 struct ShadowOptions {
-  // Folder in which a folder is written for each kernel whose results differ.
-  // If it is empty, none is written.
+  // Parent of the folders that are written, one for each kernel whose results
+  // differ. If it is empty, none is written.
   std::string folder;
-  // Number of calls that are checked for each kernel and tuple of parameters; 0
-  // means all calls.
+  // Number of calls that are checked for each kernel and each tuple of
+  // parameters; 0: all calls.
   int64_t runs = 3;
 };
 
 struct ShadowFinding {
   std::string dispatch;
   int tier = 0;
-  std::string difference;  // one line about the first difference
-  // Path of the folder that replays the call. If it could not be written, the
-  // path is "" and folder_status has the reason.
+  std::string difference;  // describes the first difference, in one line
+  // Path of the folder with which the call can be replayed. If it could not be
+  // written, the path is "" and folder_status has the reason.
   std::string folder;
   Status folder_status;
 };
@@ -61,7 +61,8 @@ class Shadow final : public jit::KernelWrapper {
   std::vector<ShadowFinding> findings() const;
   int64_t checked_kernels() const;
   int64_t checked_calls() const;
-  // Returns text for people: a line with the counts, and one for each finding.
+  // Returns a text for people: one line with the numbers of checked kernels,
+  // calls and withdrawn kernels, and one line for each finding.
   std::string Text() const;
 
  private:

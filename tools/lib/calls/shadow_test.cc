@@ -94,8 +94,8 @@ class ShadowTest : public testing::Test {
         module_, {.device = *hal::CreateCpuDevice({.threads = 1}),
                   .tiering = std::move(tiering)});
   }
-  // Runs the session on an input of `rows` equal rows, each with the elements
-  // first, 1, 2.
+  // Runs the session on an input [rows, 3], in which each row is (first, 1, 2).
+  // Returns the elements of the result.
   static std::vector<float> Run(vm::Session& session, float first,
                                 int64_t rows = 1) {
     const vm::Tensor x = *vm::Tensor::Allocate(DType::kF32, {rows, 3});
@@ -118,8 +118,8 @@ class ShadowTest : public testing::Test {
   std::unique_ptr<vm::Session> session_;
 };
 
-// For first = 2, the model computes (2, 1, 2) * w = (2 + 0.5 - 2, -4 + 4 + 0.5)
-// and adds the bias b.
+// The expected results are those of a row with first = 2: x * w = (2 + 0.5 - 2,
+// -4 + 4 + 0.5), plus the bias b, through ReLU.
 TEST_F(ShadowTest, RightKernelsStay) {
   Start("", nullptr);
   for (int i = 0; i < 10; ++i)
@@ -128,8 +128,8 @@ TEST_F(ShadowTest, RightKernelsStay) {
     EXPECT_EQ(site.tier, 2);
   EXPECT_EQ(shadow_->checked_kernels(), 2);
   EXPECT_EQ(shadow_->checked_calls(), 2 * 3);
-  // A call with five rows has another tuple of parameters and so its own
-  // kernels.
+  // An input with five rows gives the dispatches other parameters, so kernels
+  // of their own are made and checked.
   Run(*session_, 2, 5);
   EXPECT_EQ(shadow_->checked_calls(), 2 * 4);
   EXPECT_EQ(shadow_->Text(),
@@ -163,8 +163,8 @@ TEST_F(ShadowTest, AWrongKernelIsWithdrawnAndItsCallWritten) {
   EXPECT_THAT(repro->parameters, ElementsAre(1));
   EXPECT_THAT(repro->constant_inputs, ElementsAre(false, true));
   EXPECT_THAT(repro->shared, ElementsAre(0));
-  // The output overwrites the operand in this dispatch. The repro must hold the
-  // operand as it was before.
+  // The second dispatch writes its output over its operand. The repro must have
+  // the operand's values from before the call.
   EXPECT_THAT(repro->inputs[0].elements<float>(), ElementsAre(0.5f, 0.5f));
   EXPECT_THAT(repro->want[0].elements<float>(), ElementsAre(0.625f, 0));
   EXPECT_EQ(repro->schedule, "the schedule");

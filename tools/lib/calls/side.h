@@ -22,7 +22,8 @@ namespace ember::tools {
 struct Side {
   std::string device = "cpu";
   int tier = 0;
-  // The device, set by the caller that opens it; null for the host.
+  // The device on which the side runs; null for the host. The caller opens it
+  // and sets this field.
   std::shared_ptr<hal::Device> opened;
 
   std::string Text() const {
@@ -31,17 +32,20 @@ struct Side {
   }
 };
 
-// Parses "tier:N", "device:NAME", "device:NAME:INDEX", or a tier and a device
-// with a comma between them. Without a tier it is 0, or 2 for devices other
-// than cpu. Errors name the flag, and the tiers and devices that exist.
+// Parses a side: "tier:N", "device:NAME", "device:NAME:INDEX", or a tier and a
+// device with a comma between them. If no tier is given, it is 0 on cpu and 2
+// on other devices. Errors name the flag, and list the tiers and devices that
+// exist.
 StatusOr<Side> ParseSide(std::string_view flag, std::string_view text);
 
-// The kernel, or tier 0, with which a side runs one dispatch.
+// Runs one dispatch as a side does: by a kernel, or by the interpreter if there
+// is none.
 struct SideKernel {
   std::shared_ptr<vm::KernelSlot> slot;  // slot that owns the kernel
-  // The kernel. Null if the side interprets the dispatch.
+  // The kernel; null if the interpreter runs the dispatch.
   const vm::Kernel* kernel = nullptr;
-  // Reason why the side has no kernel although its tier is 1 or 2.
+  // Reason why there is no kernel although the side's tier is 1 or 2; empty
+  // otherwise.
   std::string declined;
   // The device that runs the kernel; null for the host.
   std::shared_ptr<hal::Device> device;
@@ -50,9 +54,10 @@ struct SideKernel {
              const vm::KernelCall& call) const;
 };
 
-// Makes a tiering that requests a dispatch's kernel from the provider just
-// before the dispatch first runs with a tuple of parameters. The provider must
-// install the kernel before its function returns.
+// Makes a tiering for sessions whose kernels come from `provider`. It requests
+// the kernel of a dispatch just before the dispatch runs with a tuple of
+// parameters for the first time. The provider must install the kernel before
+// its function returns.
 std::shared_ptr<vm::Tiering> EagerTiering(
     std::shared_ptr<const vm::Module> module,
     std::shared_ptr<vm::KernelProvider> provider);

@@ -2,8 +2,8 @@
 //
 //   std::fprintf(stderr, "%s\n", Coloured("error", Colour::kRed, stderr).c_str());
 //
-// A file that is no terminal gets plain text, as does a terminal of the type
-// "dumb", and every one if the environment has NO_COLOR with any value.
+// The text stays plain if the file is no terminal, if the terminal's type is
+// "dumb", or if the environment variable NO_COLOR is set and not empty.
 // Thread-safe.
 //
 // Source: no-color.org; ECMA-48, 8.3.117.
@@ -21,7 +21,8 @@ enum class Colour : uint8_t { kRed, kBold };
 
 bool HasColours(std::FILE* file);
 
-// Returns the text in this colour if the file has colours.
+// Returns the text in this colour if HasColours(file), otherwise the plain
+// text.
 std::string Coloured(std::string_view text, Colour colour, std::FILE* file);
 
 }  // namespace ember::tools

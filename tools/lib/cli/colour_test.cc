@@ -9,7 +9,7 @@
 namespace ember::tools {
 namespace {
 
-// A terminal of its own, opened as a program would find it.
+// Opens a pseudo-terminal, which a program cannot distinguish from a real one.
 class ColourTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -42,7 +42,7 @@ TEST_F(ColourTest, OnlyOnTerminals) {
 TEST_F(ColourTest, TheUserMayRefuse) {
   setenv("NO_COLOR", "1", 1);
   EXPECT_FALSE(HasColours(terminal_));
-  setenv("NO_COLOR", "", 1);  // An empty value is none.
+  setenv("NO_COLOR", "", 1);  // an empty value counts as not set
   EXPECT_TRUE(HasColours(terminal_));
   setenv("TERM", "dumb", 1);
   EXPECT_FALSE(HasColours(terminal_));

@@ -5,9 +5,9 @@
 namespace ember::tools {
 namespace {
 
-// Remembers the message of the last command line error. A Status holds only a
-// code and a message, and an error that gets a context keeps its message as the
-// end of the new message.
+// The message of the last command line error. A Status has only a code and a
+// message, so the message marks such errors. Adding a context puts it in front,
+// so an error is recognised by the end of its message.
 std::string& LastMessage() {
   static auto* const kMessage = new std::string;
   return *kMessage;

@@ -14,8 +14,8 @@
 
 namespace ember::tools {
 
-// Returns an error that IsCommandLineError knows. The message is one line that
-// names the flag, what was expected and what was found.
+// Returns an error for which IsCommandLineError is true. The message is one
+// line that names the flag, what was expected and what was found.
 Status CommandLineError(std::string message);
 // Marks the error as one of the command line, so that IsCommandLineError is
 // true for it, and returns it. OK stays OK.
@@ -26,8 +26,8 @@ StatusOr<T> AsCommandLineError(StatusOr<T> value) {
   return AsCommandLineError(value.status());
 }
 
-// True for the error that one of these functions returned last, also if a
-// context has been added to its message.
+// True for the last error that CommandLineError or AsCommandLineError returned,
+// even if a context has been added in front of its message.
 bool IsCommandLineError(const Status& status);
 
 }  // namespace ember::tools

@@ -58,8 +58,8 @@ StatusOr<std::unique_ptr<CompileLimits>> CompileLimits::Start(
   std::unique_ptr<CompileLimits> limits(new CompileLimits);
   MemoryMessage() = Prefix(path) + std::to_string(bytes) +
                     " bytes more (--max-memory), found more\n";
-  // The thread that watches the time is started before memory is limited,
-  // because its stack takes memory.
+  // The thread that enforces the time limit is started before memory is
+  // limited, because its stack may be larger than the memory limit.
   if (options.max_seconds > 0) {
     char seconds[32];
     std::snprintf(seconds, sizeof(seconds), "%g", options.max_seconds);
@@ -77,8 +77,8 @@ void CompileLimits::LimitMemory(int64_t bytes) {
   rlimit limit = former_;
   const auto most =
       static_cast<rlim_t>(bytes) + static_cast<rlim_t>(WritableBytes());
-  // A lower limit on memory that the user has set for the process stays in
-  // force.
+  // If the user has set a lower limit for the process (ulimit), that limit
+  // stays in force.
   if (limit.rlim_cur == RLIM_INFINITY || most < limit.rlim_cur)
     limit.rlim_cur = most;
   if (setrlimit(RLIMIT_DATA, &limit) != 0) return;

@@ -6,11 +6,11 @@
 //     … import, compile
 //   }
 //
-// Importers and passes allocate everywhere, and no single place sees all their
-// work. So the process is limited: until the object is destroyed, the process
-// may take max_memory bytes more than it had (RLIMIT_DATA: private writable
-// memory), and max_seconds may pass. Exceeding a limit ends the process with
-// status 1 and one line that names file, limit and flag:
+// Importers and passes allocate memory in so many places that they cannot be
+// counted. So the whole process is limited: until the object is destroyed, the
+// process may take max_memory bytes more than it had (RLIMIT_DATA: private
+// writable memory), and max_seconds may pass. Exceeding a limit ends the
+// process with status 1 and one line that names file, limit and flag:
 //
 //   vm-compile: model.onnx: expected compiling to take at most 1000000 bytes
 //   more (--max-memory), found more

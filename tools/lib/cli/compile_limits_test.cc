@@ -16,7 +16,7 @@ class CompileLimitsDeathTest : public ::testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// The pointer is volatile, so that the compiler keeps the allocation.
+// The pointer is volatile, so that the compiler cannot remove the allocation.
 void Allocate(size_t bytes) {
   char* volatile memory = new char[bytes];
   memory[0] = 1;
@@ -38,7 +38,8 @@ TEST_F(CompileLimitsDeathTest, Memory) {
       "\\(--max-memory\\), found more\n");
 }
 
-// Memory is allocated in many small pieces, as importers do.
+// The limit must also count memory that is allocated in many small pieces, as
+// importers do it.
 TEST_F(CompileLimitsDeathTest, MemoryOfManyPieces) {
   if (!CompileLimits::LimitsMemory()) GTEST_SKIP() << "a sanitizer's tables";
   EXPECT_EXIT(
@@ -76,8 +77,8 @@ TEST(CompileLimits, EndWithTheObject) {
 
 TEST(CompileLimits, Errors) {
   EXPECT_FALSE(CompileLimits::Start({.max_memory = "x"}, "a.onnx").ok());
-  // The memory limit is lower than the size of the stack of the thread that
-  // watches the time.
+  // The memory limit of 1 MB is lower than the stack size of the thread that
+  // enforces the time limit. Starting that thread must succeed all the same.
   EXPECT_TRUE(
       CompileLimits::Start({.max_memory = "1M", .max_seconds = 1000}, "a.onnx")
           .ok());

@@ -12,7 +12,7 @@
 namespace ember::tools {
 namespace {
 
-// Names that other tools use for the targets.
+// Maps names that other tools give to targets to Ember's names.
 struct Alias {
   std::string_view alias, name;
 };
@@ -29,8 +29,8 @@ constexpr Alias kAliases[] = {
     {"opencl", "opencl1.2"},
 };
 
-// Returns all names of targets that jit::CompileTargetNames lists, with their
-// features: "aarch64 (+dotprod, +i8mm, +sve)".
+// Returns the names of all targets, each with its optional features: "aarch64
+// (+dotprod, +i8mm, +sve)".
 std::vector<std::string> KnownNames() {
   std::vector<std::string> names = {"host"};
   for (const std::string& line : jit::CompileTargetNames()) {
@@ -51,8 +51,8 @@ std::vector<std::string> KnownNames() {
 std::string Suggestion(std::string_view target) {
   const std::vector<std::string> known = KnownNames();
   const std::vector<std::string_view> names(known.begin(), known.end());
-  // The name of a processor may itself contain a '+', as in "armv7+neon". It is
-  // removed as a whole.
+  // A processor's name may contain a '+' itself, as "armv7+neon" does. It is
+  // removed first, so that the rest is only features.
   for (const std::string_view name : names) {
     if (name.find('+') != std::string_view::npos && target.starts_with(name))
       target.remove_prefix(name.size());

@@ -1,10 +1,11 @@
-// The targets that a command line names.
+// Finds the targets, such as "aarch64+dotprod", that a command line names.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::vector<jit::CompileTarget> targets,
 //                          FindCompileTargets({"host,aarch64+dotprod", "@file"}));
 //
 // Paths are as the user typed them. Errors name the target, what was expected
-// and what was found, and a target of that name in other tools.
+// and what was found. If other tools use this name for a target, they also
+// suggest Ember's name.
 #ifndef EMBER_TOOLS_LIB_CLI_COMPILE_TARGETS_H_
 #define EMBER_TOOLS_LIB_CLI_COMPILE_TARGETS_H_
 

@@ -11,14 +11,15 @@
 namespace ember::tools {
 namespace {
 
-// The message that the signal's handler prints. It is made before the signal
-// arrives, as a handler cannot make one.
+// The message that the signal handler prints. It is made in advance, because a
+// signal handler must not allocate memory.
 char message[256];
 size_t message_size = 0;
 
 void OnBus(int signal, siginfo_t* info, void*) {
-  // BUS_ADRERR means that memory of a mapping is no longer in the file. Any
-  // other code is a bug.
+  // The code BUS_ADRERR means that a page of a mapped file does not exist in
+  // the file. SIGBUS with another code is caused by a bug, so the process ends
+  // by the signal.
   if (info->si_code != BUS_ADRERR) {
     RemoveTemporaryFiles();
     ::signal(signal, SIG_DFL);

@@ -1,6 +1,6 @@
 // Reports a mapped file that another program truncates while the tool uses it.
 // Models are mapped, not read, so the system then ends the tool with SIGBUS.
-// With this call it prints the reason and ends with status 1:
+// After this call the tool prints the reason instead and ends with status 1:
 //
 //   ReportCutFiles("vm-run");
 //   // vm-run: a file that it reads was cut off meanwhile, or could not be read

@@ -16,14 +16,14 @@
 
 namespace ember::tools {
 
-// Returns a command line error if no driver has the name of the device, or if
-// `threads` is more than a device allows. Does not check if this machine has
-// the device.
+// Checks --device and --threads without opening a device. Returns a command
+// line error if no driver has the name, or if `threads` is more than a device
+// allows. It does not check if this machine has such a device.
 Status CheckDevice(const std::string& name, int64_t threads);
 
-// Opens the device. `threads` is its number of threads; 0 means one per core.
-// `cache_folder` is the field of hal::DeviceOptions. Errors: those of
-// CheckDevice and of the driver.
+// Opens the device. `threads` is the number of threads that it uses; 0: one per
+// core. `cache_folder` is passed on as the field of hal::DeviceOptions. Errors:
+// those of CheckDevice and of the driver.
 StatusOr<std::shared_ptr<hal::Device>> OpenDevice(
     const std::string& name, int64_t threads,
     const std::string& cache_folder = "");

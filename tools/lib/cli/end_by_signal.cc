@@ -7,8 +7,8 @@
 namespace ember::tools {
 namespace {
 
-// Signals that end a process unless it handles them, without SIGBUS, which
-// cut_files.h handles.
+// The signals whose default action ends a process, except SIGKILL, which cannot
+// be handled, and SIGBUS, which cut_files.h handles.
 constexpr int kSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,
                             SIGABRT, SIGFPE,  SIGSEGV, SIGPIPE,
                             SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};

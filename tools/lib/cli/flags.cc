@@ -24,7 +24,8 @@
 namespace ember::tools {
 namespace {
 
-// Flags of many other programs, with what does the same here.
+// Flags that many other programs have but the tools lack, with an answer that
+// says what to use instead.
 constexpr struct {
   std::string_view name, answer;
 } kHabits[] = {
@@ -155,7 +156,8 @@ void Flags::Add(std::string name, std::vector<std::string>* values,
   Flag& flag = AddFlag(std::move(name), std::move(placeholder), std::move(doc));
   flag.default_text = Join(*values, ",");
   flag.set = [values, first = true](const std::string& text) mutable {
-    // The first use of the flag replaces the default values.
+    // Values that the user gives replace the default values, so the first use
+    // of the flag clears the list.
     if (first) values->clear();
     first = false;
     values->push_back(text);
@@ -327,8 +329,8 @@ std::string Flags::Help() const {
 
 namespace {
 
-// Writes the contents of stdio's buffer. Returns an error if that, or an
-// earlier write, has failed.
+// Flushes stdout. Returns an error if this, or an earlier write to stdout, has
+// failed.
 Status FlushStdout() {
   const bool had_failed = std::ferror(stdout) != 0;
   errno = 0;
@@ -339,8 +341,8 @@ Status FlushStdout() {
   return FailedPreconditionError(message);
 }
 
-// Makes the titles of groups bold on a terminal: lines that begin with a letter
-// and end with a colon.
+// Makes the titles of flag groups bold on a terminal. A title is a line that
+// begins with a letter and ends with a colon.
 std::string WithBoldTitles(const std::string& help, std::FILE* file) {
   std::string text;
   std::istringstream lines(help);
@@ -357,7 +359,8 @@ Status Run(const Flags& flags, const std::function<Status()>& body) {
     return OkStatus();
   }
   if (flags.version_requested()) {
-    // The build id changes with the code, so a report names what was run.
+    // The build id changes with the program's code, so a user's report says
+    // exactly which program was run.
     const std::string build = BuildIdAt(reinterpret_cast<const void*>(&Run));
     std::printf(
         "%s %s%s\n", flags.tool().c_str(), kVersion,
@@ -367,8 +370,9 @@ Status Run(const Flags& flags, const std::function<Status()>& body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    // The exception passed through code that is built without exception support
-    // and has released nothing, not even locks. So the process must end here.
+    // The exception has passed through code that is built without exceptions,
+    // whose destructors have not run: memory and locks are not released. So the
+    // process must end here.
     std::fflush(stdout);
     std::fprintf(stderr, "%s: out of memory\n", flags.tool().c_str());
     RemoveTemporaryFiles();
@@ -388,8 +392,8 @@ int RunTool(int argc, char** argv, Flags& flags,
   const Status flushed = FlushStdout();
   if (status.ok()) status = flushed;
   if (status.ok()) return 0;
-  // The message is printed on one line: a file's name, or a name in it, may
-  // hold characters that move a terminal's cursor.
+  // OnOneLine escapes control characters, because names of files and names in
+  // models may hold characters that move a terminal's cursor.
   std::fprintf(stderr, "%s %s\n",
                Coloured(flags.tool() + ":", Colour::kRed, stderr).c_str(),
                OnOneLine(status.message()).c_str());

@@ -32,10 +32,12 @@ namespace ember::tools {
 
 class Flags {
  public:
-  // Makes a tool without flags. `usage` is the text after the tool's name.
+  // Makes the flags of a tool. `usage` is the text that the help shows after
+  // the tool's name.
   Flags(std::string tool, std::string usage, std::string summary);
 
-  // Declares values that are not flags: at least `minimum`, at most `maximum`.
+  // Declares the arguments that are not flags: there must be at least `minimum`
+  // and at most `maximum` of them.
   void Positional(std::string name, size_t minimum, size_t maximum,
                   std::vector<std::string>* values);
   // Declares a flag. Its default, which the help shows, is the value that the
@@ -52,25 +54,26 @@ class Flags {
   // --name=`alone`. Without the flag the variable stays unchanged.
   void AddOptional(std::string name, std::string* value,
                    std::string placeholder, std::string alone, std::string doc);
-  // Declares a flag of which each use adds a value.
+  // Declares a flag that may be repeated. Each use adds a value to the list.
   void Add(std::string name, std::vector<std::string>* values,
            std::string placeholder, std::string doc);
-  // These functions declare a flag that makes the tool do something other than
-  // its usual work. If the user gives it, positional values are not required.
+  // Declare standalone flags, such as --list-devices: the tool does something
+  // other than its usual work and then needs no positional arguments.
   void AddStandalone(std::string name, bool* value, std::string doc);
   void AddStandalone(std::string name, std::string* value,
                      std::string placeholder, std::string doc);
   // Declares a flag that accepts only the listed values.
   void AddChoice(std::string name, std::string* value,
                  const std::vector<std::string>& choices, std::string doc);
-  // Declares such a flag whose value may be left out: --name without a value
-  // means the first choice. Without the flag the variable stays unchanged.
+  // Declares a flag that accepts only the listed values and whose value may be
+  // left out: --name alone means the first choice. Without the flag the
+  // variable stays unchanged.
   void AddOptionalChoice(std::string name, std::string* value,
                          const std::vector<std::string>& choices,
                          std::string doc);
-  // Begins a group: the help lists the flags that are declared next under this
-  // title. A title may be used again; the order is that of its first use. An
-  // empty title ends the group.
+  // Begins a group: the help lists the flags that are declared from here on
+  // under this title. If a title is used again, its group continues. An empty
+  // title ends the group.
   void Group(std::string title);
   void Example(std::string command);
 
@@ -106,10 +109,13 @@ class Flags {
   size_t positional_minimum_ = 0, positional_maximum_ = 0;
   std::vector<std::string>* positional_ = nullptr;
   std::vector<Flag> flags_;
-  std::string group_;                // group of the next flag
-  std::vector<std::string> groups_;  // titles in the order of their first use
+  std::string group_;                // group to which the flags that are
+                                     // declared next belong
+  std::vector<std::string> groups_;  // titles of groups, in the order in which
+                                     // the help shows them
   std::vector<std::string> examples_;
-  // The values of the standalone flags.
+  // The variables of standalone flags that are bools, and of those that are
+  // texts.
   std::vector<const bool*> standalone_;
   std::vector<const std::string*> standalone_texts_;
   bool help_ = false, version_ = false;
@@ -117,11 +123,11 @@ class Flags {
 
 // A tool's main: parses, prints help or runs `body`, and prints an error as
 // "tool: message". Returns 0; 1 if the work failed; 2 if the command line is
-// wrong (tools/lib/cli/command_line_error.h). Output that stdout does not take
-// is a failure of the work. Mapped files that are cut off are reported
-// (tools/lib/cli/cut_files.h), and a signal leaves no temporary file
-// (tools/lib/cli/end_by_signal.h). Where operator new fails on this thread it
-// says "tool: out of memory" and ends the process with status 1.
+// wrong (tools/lib/cli/command_line_error.h). If writing to stdout fails, the
+// work has failed. A mapped file that another program truncates is reported
+// (tools/lib/cli/cut_files.h), and temporary files are deleted when a signal
+// ends the tool (tools/lib/cli/end_by_signal.h). If operator new fails on this
+// thread, the tool prints "tool: out of memory" and ends with status 1.
 int RunTool(int argc, char** argv, Flags& flags,
             const std::function<Status()>& body);
 

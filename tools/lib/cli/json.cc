@@ -9,8 +9,8 @@
 namespace ember::tools {
 namespace {
 
-// Returns the length of the UTF-8 sequence at the begin of a text that is not
-// empty; 0 if there is none.
+// Returns the number of bytes of the UTF-8 sequence at the begin of a text that
+// is not empty; 0 if the text does not begin with a valid one.
 size_t SequenceLength(std::string_view text) {
   constexpr size_t kLongest = 4;
   for (size_t length = 1; length <= std::min(kLongest, text.size()); ++length) {
@@ -46,7 +46,8 @@ std::string JsonString(std::string_view text) {
 std::string ScriptJson(std::string_view json) {
   std::string result;
   result.reserve(json.size());
-  // The first two bytes of U+2028 and U+2029, which end lines of JavaScript.
+  // The first two of the three bytes of U+2028 and U+2029, which are line
+  // breaks in JavaScript and so must not be in a script's string.
   constexpr std::string_view kSeparator = "\xe2\x80";
   for (size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];

@@ -1,4 +1,4 @@
-// Writes the little JSON that the tools need.
+// Writes JSON strings, and JSON that may be embedded in HTML.
 //
 //   JsonString("a\"b") == "\"a\\\"b\""
 #ifndef EMBER_TOOLS_LIB_CLI_JSON_H_
@@ -13,9 +13,9 @@ namespace ember::tools {
 // becomes U+FFFD, because JSON must be UTF-8 and names come from any model.
 std::string JsonString(std::string_view text);
 
-// Returns the same JSON, which must be valid, in a form that may be inside of
-// an HTML page's script element: no text in it ends the element, begins a
-// comment, or ends a line of JavaScript.
+// Returns the given JSON text in a form that may be inside of an HTML page's
+// script element: no string in it ends the element, begins a comment, or ends a
+// line of JavaScript. The JSON must be valid.
 std::string ScriptJson(std::string_view json);
 
 }  // namespace ember::tools

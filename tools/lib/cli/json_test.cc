@@ -12,7 +12,8 @@ TEST(JsonTest, QuotesAndControlCharactersAreEscaped) {
 TEST(JsonTest, Utf8StaysAndOtherBytesAreReplaced) {
   EXPECT_EQ(JsonString("µ\xf0\x9f\x98\x80"), "\"µ\xf0\x9f\x98\x80\"");
   EXPECT_EQ(JsonString("a\xff\xc3"), "\"a\\ufffd\\ufffd\"");
-  // An overlong form, and a surrogate.
+  // These bytes are not valid UTF-8: an overlong encoding of '/', and a
+  // surrogate.
   EXPECT_EQ(JsonString("\xc0\xaf"), "\"\\ufffd\\ufffd\"");
   EXPECT_EQ(JsonString("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");
 }

@@ -23,8 +23,8 @@ jit::CacheOptions CacheOptionsOf(const KernelCacheFlags& flags) {
   if (flags.is_off) return {};
   jit::CacheOptions options = jit::DefaultCacheOptions();
   if (!flags.folder.empty()) options.folder = UserPath(flags.folder);
-  // Largest number of megabytes. It is so small that the number of bytes does
-  // not overflow.
+  // Upper bound of the flag's number of megabytes, so that the number of bytes
+  // cannot overflow.
   constexpr double kMax = 1e9;
   options.max_bytes =
       static_cast<int64_t>(std::clamp(flags.megabytes, 0.0, kMax) * 1e6);

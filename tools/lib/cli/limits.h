@@ -25,8 +25,8 @@ struct LimitFlags {
 // Declares the flags. `values` must outlive the parsing.
 void AddLimitFlags(Flags& flags, LimitFlags* values);
 
-// Declares --max-memory and --max-seconds for tools that compile models but do
-// not run them.
+// Declares only --max-memory and --max-seconds, for tools that compile models
+// but do not run them.
 void AddCompileLimitFlags(Flags& flags, LimitFlags* values);
 
 // Sets the limits of a session from the flags. Errors name the flag, what was

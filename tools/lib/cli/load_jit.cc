@@ -20,9 +20,9 @@ using NewJitFunction = bool (*)(const jit::JitOptions* options,
 using PipelineFunction = void (*)(std::vector<jit::PassInfo>* passes,
                                   std::string* text);
 
-// Looks for the JIT's library relative to the folders around this program:
-// jit/libember_jit.so is the path after a build, lib/ember/libember_jit.so the
-// path after an installation.
+// Looks for the JIT's library in this program's folder and all folders above
+// it. After a build it is jit/libember_jit.so in one of them, after an
+// installation lib/ember/libember_jit.so.
 std::filesystem::path FindLibrary() {
   std::error_code error;
   std::filesystem::path folder =
@@ -36,7 +36,8 @@ std::filesystem::path FindLibrary() {
   return {};
 }
 
-// Loads the library, which stays loaded, as kernels live in it.
+// Loads the library. It is never unloaded, because it contains the code of
+// kernels' classes and of the compiler.
 StatusOr<void*> OpenLibrary() {
   const std::filesystem::path path = FindLibrary();
   if (path.empty())

@@ -18,22 +18,24 @@
 
 namespace ember::tools {
 
-// Loads the library and makes a JIT. The library stays loaded, as kernels live
-// in it. A kernel cache that cannot be used is reported on stderr, once.
-// Errors: the JIT's library or the compiler that it needs is missing.
+// Loads the library and makes a JIT. The library is never unloaded, because
+// kernels use its code. If the kernel cache cannot be used, a line on stderr
+// says so, once. Errors: the JIT's library or the compiler that it needs is
+// missing.
 StatusOr<std::shared_ptr<jit::Jit>> LoadJit(jit::JitOptions options);
 
 // The passes of the JIT, as the library lists them (jit/pipeline/pipeline.h).
 struct JitPipeline {
-  std::vector<jit::PassInfo> passes;  // their texts live as long as the library
+  std::vector<jit::PassInfo> passes;  // The texts in PassInfo live as long as
+                                      // the library.
   std::string text;
 };
 
 // Loads the library and returns its pipeline. Errors: those of LoadJit.
 StatusOr<JitPipeline> LoadJitPipeline();
 
-// Returns an error unless the names are passes that may be disabled. flag: the
-// flag that gave them, for the message.
+// Returns an error unless all names are passes of the JIT that may be disabled.
+// `flag` is the flag that lists them, for the error message.
 Status CheckDisabledPasses(std::string_view flag,
                            std::span<const std::string> names);
 

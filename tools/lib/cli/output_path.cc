@@ -38,8 +38,8 @@ Status CheckOutputFile(std::string_view flag, const std::string& path) {
     return ::access(file.c_str(), W_OK) == 0 ? OkStatus()
                                              : CannotWrite(flag, path, errno);
   }
-  // A regular file will be replaced by a new one, so its folder must be
-  // writable, not the file.
+  // A regular file is not written in place but replaced by a new file. So the
+  // permissions of its folder matter, not those of the file.
   const size_t name = file.rfind('/') + 1;
   if (name == file.size()) return CannotWrite(flag, path, EISDIR);
   const std::string folder = name == 0 ? "." : file.substr(0, name);
@@ -50,8 +50,8 @@ Status CheckOutputFile(std::string_view flag, const std::string& path) {
 
 Status CheckOutputFolder(std::string_view flag, const std::string& path) {
   if (path.empty()) return OkStatus();
-  // Finds the nearest folder above the path that exists, in which the missing
-  // folders will be made.
+  // Goes up from the path to the nearest folder that exists. The missing
+  // folders will be made inside it, so it must be writable.
   std::string folder = UserPath(path);
   while (::access((folder + "/").c_str(), W_OK | X_OK) != 0) {
     if (errno != ENOENT) return NoFolder(flag, path, errno);

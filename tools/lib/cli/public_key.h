@@ -1,4 +1,4 @@
-// Reads the key that a user trusts.
+// Reads the public key with which native code must be signed to be trusted.
 //
 //   EMBER_ASSIGN_OR_RETURN(Ed25519Key key, ReadPublicKey("release.public"));
 //
@@ -15,12 +15,12 @@
 
 namespace ember::tools {
 
-// Reads a file that `vm-sign --make-keys` has written. The path is as the user
-// typed it.
+// Reads the public key from a file that `vm-sign --make-keys` has written. The
+// path is as the user typed it.
 StatusOr<Ed25519Key> ReadPublicKey(const std::string& path);
 
-// Returns `count` bytes as two hexadecimal digits each and an end of line;
-// ParseHexLine reads them back.
+// Returns a text line with two hexadecimal digits for each of `count` bytes.
+// ParseHexLine parses such a line.
 std::string HexLine(const unsigned char* bytes, size_t count);
 StatusOr<std::vector<uint8_t>> ParseHexLine(std::string_view text,
                                             size_t count);

@@ -27,10 +27,11 @@ double MillisecondsSince(Clock::time_point start) {
 // characters of the bar, so that the line fits a terminal of 80 columns.
 constexpr size_t kItemWidth = 26;
 constexpr int64_t kBarWidth = 20;
-// The stage whose steps are bytes.
+// The one stage whose `done` and `total` are bytes.
 constexpr std::string_view kWrite = "write";
 
-// Returns "3/7", or "3" if the total is unknown; "312/652 MB" for bytes.
+// Returns the progress as text: "3/7", "3" if the total is unknown, or "312/652
+// MB" if steps are bytes.
 std::string CountText(bool is_bytes, int64_t done, int64_t total) {
   constexpr int64_t kMegabyte = 1'000'000;
   const int64_t unit = is_bytes && total >= kMegabyte ? kMegabyte : 1;
@@ -39,7 +40,8 @@ std::string CountText(bool is_bytes, int64_t done, int64_t total) {
   return text + (unit > 1 ? " MB" : "");
 }
 
-// Returns "[=====>    ] 3/7", or the count alone if the total is unknown.
+// Returns the bar with the progress as text, "[=====>    ] 3/7"; without the
+// bar if the total is unknown.
 std::string BarText(bool is_bytes, int64_t done, int64_t total) {
   if (total <= 0) return is_bytes ? "" : CountText(false, done, total);
   const int64_t full = std::clamp<int64_t>(done, 0, total) * kBarWidth / total;
@@ -49,7 +51,8 @@ std::string BarText(bool is_bytes, int64_t done, int64_t total) {
   return text + "] " + CountText(is_bytes, done, total);
 }
 
-// Cuts a text in front of a code point, so that UTF-8 stays valid.
+// Cuts a text to a length, at the beginning of a code point, so that it stays
+// valid UTF-8.
 std::string CutItem(std::string text) {
   if (text.size() <= kItemWidth) return text;
   size_t end = kItemWidth - 1;
@@ -107,10 +110,11 @@ class Bar final : public ShownProgress {
     }
   }
 
-  // Draws the line, unless it was drawn a moment ago. The lock is held.
+  // Draws the line, unless it was drawn a moment ago. The caller must hold
+  // mutex_.
   void Draw() {
-    // Milliseconds between two updates of the bar: about as fast as an eye can
-    // follow.
+    // Least number of milliseconds between two updates of the bar; more updates
+    // could not be seen.
     constexpr double kBetween = 50;
     const double now = MillisecondsSince(start_);
     if (now < quiet_ms_ || (is_drawn_ && now < drawn_ms_ + kBetween)) return;
@@ -132,10 +136,11 @@ class Bar final : public ShownProgress {
   const double quiet_ms_;
   const Clock::time_point start_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;
   bool ends_ = false;
-  // The last report. Nothing is drawn after Clear until the next one.
+  // `is_active_` and the fields below hold the last report. After Clear nothing
+  // is drawn until the next report.
   bool is_active_ = false;
   std::string stage_, item_;
   int64_t done_ = 0, total_ = 0;

@@ -12,11 +12,11 @@
 //
 // "bar" is one line that is rewritten again and again and removed by Clear and
 // at the end. A thread rewrites it four times a second, so that the time moves
-// on while a step takes long. The thread starts with the first report; a
-// process that forks must do so before. "json" is a line per step for programs,
-// {"stage": …, "item": …, "done": …, "total": …, "ms": …}. "off" shows nothing.
-// "auto" is a bar if stderr is a terminal, for work that takes longer than half
-// a second.
+// on while a step takes long. The thread starts with the first report, so a
+// process that forks must do so before that. "json" is a line per step for
+// programs, {"stage": …, "item": …, "done": …, "total": …, "ms": …}. "off"
+// shows nothing. "auto" is a bar if stderr is a terminal, for work that takes
+// longer than half a second.
 //
 // The stages that tools report: "load" (a module's parts), "import" (operators
 // of a model), "compile" (passes), "kernels" (dispatches for which kernels are
@@ -34,11 +34,12 @@
 
 namespace ember::tools {
 
-// A display of progress. Report never asks to stop: a signal ends a tool.
+// A display of progress. Its Report always returns true, so it never stops the
+// work; the user stops a tool by a signal.
 class ShownProgress : public Progress {
  public:
-  // Removes what is on the terminal, so that the tool can print. The next
-  // report shows it again.
+  // Removes the bar from the terminal, so that the tool can print something.
+  // The next report draws it again.
   virtual void Clear() = 0;
 };
 

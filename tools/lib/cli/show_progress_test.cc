@@ -18,7 +18,8 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 
 std::string Contents(std::FILE* file) {
-  // A read at a position leaves alone the position at which the bar writes.
+  // The bar writes to the same file, so pread is used: it does not move the
+  // position at which the bar writes next.
   std::string text;
   char buffer[4096];
   for (ssize_t count = 1; count > 0;) {
@@ -37,8 +38,8 @@ size_t Count(const std::string& text, const std::string& part) {
   return count;
 }
 
-// Returns the text that ShowProgress writes for a work of two steps, including
-// its end.
+// Returns everything that ShowProgress writes while it displays a work of two
+// steps.
 std::string Shown(const std::string& how) {
   std::FILE* const file = std::tmpfile();
   {
@@ -88,7 +89,8 @@ TEST(ShowProgress, BarMovesOnWithoutReports) {
   {
     const std::unique_ptr<ShownProgress> progress = ShowProgress("bar", file);
     EXPECT_TRUE(progress->Report({"write", "g.vmfb", 0, 0}));
-    // The thread draws the line again after a while, with a later time.
+    // Without further reports, the bar's thread redraws the line with a later
+    // time.
     while (Count(Contents(file), "write") < 3)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -17,11 +17,15 @@
 namespace ember::tools {
 namespace {
 
-// The files that have taken the streams. The process has one of each stream.
+// The use of stdin and stdout by this process. Each can be used for one file
+// only.
 struct Streams {
-  std::string reader, writer;  // names of the files; "": none
-  std::string input;           // path of a file with the bytes of stdin
-  int output = -1;             // descriptor of the taken stdout
+  std::string reader, writer;  // names of the files that use stdin and stdout;
+                               // "": none
+  std::string input;           // path of a temporary file with all bytes of
+                               // stdin
+  int output = -1;             // descriptor of the original stdout, once it is
+                               // used for a file
 };
 
 Streams& State() {
@@ -46,7 +50,8 @@ Status WriteAll(int file, std::string_view bytes) {
   return OkStatus();
 }
 
-// Copies a pipe to a file in memory. Returns its descriptor, which stays open.
+// Copies all bytes of stdin to an anonymous file in memory. Returns its
+// descriptor, which stays open.
 StatusOr<int> CopyOfStdin() {
   const int file = ::memfd_create("ember-stdin", 0);
   if (file < 0)

@@ -8,11 +8,11 @@
 //   …
 //   EMBER_RETURN_IF_ERROR(WriteUserFile("-", bytes));
 //
-// A tool reads stdin once and keeps all of it. One file may be "-" for each of
-// the two; a second one is an error that names both. When stdout is taken,
-// everything that the tool prints to stdout goes to stderr, so that the file is
-// whole. A tool whose child processes read stdin calls StdinFile before it
-// forks. Not thread-safe.
+// A tool reads stdin once and keeps all of it. One input file and one output
+// file may be "-"; a second one is an error that names both. A file that takes
+// stdout gets it alone: everything else that the tool prints to stdout then
+// goes to stderr. A tool whose child processes read stdin calls StdinFile
+// before it forks. Not thread-safe.
 #ifndef EMBER_TOOLS_LIB_CLI_STANDARD_STREAMS_H_
 #define EMBER_TOOLS_LIB_CLI_STANDARD_STREAMS_H_
 
@@ -30,18 +30,20 @@ inline constexpr std::string_view kStandardStream = "-";
 // Errors: another file has taken stdin; stdin is a terminal; it cannot be read.
 StatusOr<std::string> StdinFile(std::string_view what);
 
-// Returns the path for the system of a file that a tool reads: that of
-// StdinFile for "-", and UserPath otherwise.
+// Returns the path by which the system opens a file that a tool reads: the
+// result of StdinFile if the user typed "-", else UserPath(path).
 StatusOr<std::string> InputPath(std::string_view what, const std::string& path);
 
-// Takes stdout for the file of a flag. Errors: another flag has taken it; it is
-// a terminal, which would show bytes that are no text, unless is_text.
+// Reserves stdout for the output file of `flag`. Errors: another flag has taken
+// it; stdout is a terminal and the file is binary (is_text is false).
 Status TakeStdout(std::string_view flag, bool is_text = false);
 
-// Writes to stdout, which must have been taken, a part of the file.
+// Appends bytes to the file that is written to stdout. TakeStdout must have
+// been called.
 Status WriteTakenStdout(std::string_view bytes);
 
-// Writes a file whose path is as the user typed it: "-" is the taken stdout.
+// Writes a file. The path is as the user typed it; "-" is stdout, which must
+// have been taken.
 Status WriteUserFile(const std::string& path, std::string_view contents);
 
 }  // namespace ember::tools

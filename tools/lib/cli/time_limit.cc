@@ -12,8 +12,8 @@
 namespace ember::tools {
 
 TimeLimit::TimeLimit(double seconds, std::string message) {
-  // A clock cannot represent more seconds than this; a larger number means no
-  // limit.
+  // A clock's type cannot represent more seconds than this; a larger limit
+  // means no limit.
   constexpr double kMaxSeconds = 1e9;
   if (!(seconds > 0) || seconds > kMaxSeconds) return;
   watch_ = std::thread([this, seconds, message = std::move(message)] {
@@ -46,8 +46,8 @@ std::unique_ptr<TimeLimit> LimitRunOnDevice(const LimitFlags& flags,
   if (device.is_host()) return nullptr;
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", flags.max_seconds);
-  // Number of seconds that the session gets to return its own error, which does
-  // not end the process, before this limit ends the process.
+  // Extra seconds after --max-seconds. The session normally ends the run by
+  // itself with an error; the process is ended only if that takes longer.
   constexpr double kGrace = 0.5;
   return std::make_unique<TimeLimit>(
       flags.max_seconds > 0 ? flags.max_seconds + kGrace : 0,

@@ -36,10 +36,10 @@ class TimeLimit {
   std::thread watch_;
 };
 
-// Returns a limit that enforces --max-seconds for a run on a device. The
-// session itself stops a run only between submissions, because work that has
-// been submitted to a device cannot be stopped. Null for the host, whose runs
-// stop by themselves.
+// Returns a limit that ends the process if a run on a device takes longer than
+// --max-seconds. The session alone cannot enforce the limit, because work that
+// has been submitted to a device cannot be stopped. Returns null for the host,
+// where the session stops runs by itself.
 std::unique_ptr<TimeLimit> LimitRunOnDevice(const LimitFlags& flags,
                                             const hal::Device& device,
                                             const std::string& name);

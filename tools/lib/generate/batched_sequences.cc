@@ -40,8 +40,8 @@ BatchedSequences::Member::Member(BatchedSequences& all) : all_(all) {
 BatchedSequences::Member::~Member() {
   const std::scoped_lock lock(all_.mutex_);
   all_.entries_[sequence_].is_used = false;
-  // The other members wait until all members have appended. If this one was the
-  // last to wait for, they run now.
+  // The other members may be waiting for this one. Without it they may all have
+  // appended, so their step can run.
   all_.RunIfAllWait();
 }
 
@@ -49,8 +49,8 @@ StatusOr<std::span<const float>> BatchedSequences::Member::Append(
     std::span<const int32_t> ids) {
   std::unique_lock<std::mutex> lock(all_.mutex_);
   const auto count = static_cast<int64_t>(ids.size());
-  // This error is found before the batch runs, so that it does not end the
-  // members that share the batch.
+  // The room is checked before the step, because an error of the step would be
+  // returned to all members that take part in it.
   if (count < 1 || count > all_.batch_.room(sequence_)) {
     return ResourceExhaustedError(
         "the context is full: expected at most " +
@@ -71,7 +71,8 @@ int64_t BatchedSequences::Member::room() const {
   return all_.batch_.room(sequence_);
 }
 
-// Only this member changes the sequence, so its ids need no lock.
+// Other members do not change this sequence, so its ids are read without the
+// mutex.
 std::span<const int32_t> BatchedSequences::Member::ids() const {
   return all_.batch_.ids(sequence_);
 }

@@ -1,5 +1,6 @@
-// Lets threads continue sequences of one SequenceBatch together: each thread
-// uses its sequence as if it were alone, and the steps of all are one run.
+// Lets several threads generate with the sequences of one SequenceBatch: each
+// thread uses its sequence as if it were alone, and the next tokens of all
+// threads are computed by one run of the model (a step).
 //
 //   BatchedSequences batched(batch);
 //   // in each thread:
@@ -32,14 +33,15 @@ class BatchedSequences {
 
   class Member : public llm::LogitSource {
    public:
-    // Takes an unused sequence of the batch and empties it.
+    // Reserves a sequence of the batch that no other member uses, and empties
+    // it.
     explicit Member(BatchedSequences& all);
     ~Member() override;
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
 
-    // Waits for a step of all members. An error of the run is one of all parts
-    // of the step.
+    // Waits until all members have called Append, and then runs a step. If the
+    // step fails, every member that took part gets the error.
     StatusOr<std::span<const float>> Append(
         std::span<const int32_t> ids) override;
     int64_t room() const override;
@@ -52,19 +54,19 @@ class BatchedSequences {
   };
 
  private:
-  // A sequence of the batch.
+  // The state of one sequence of the batch.
   struct Entry {
     bool is_used = false, is_waiting = false;
-    std::span<const int32_t> tokens;  // tokens of the next step
-    Status status;                    // The outcome of the last step.
+    std::span<const int32_t> tokens;  // tokens that its member wants to append
+    Status status;                    // Error or success of the last step.
     std::span<const float> logits;
   };
 
-  // Runs a step if all members wait for one. mutex_ must be held.
+  // Runs a step if all members wait for one. The caller must hold mutex_.
   void RunIfAllWait();
 
   SequenceBatch& batch_;
-  std::mutex mutex_;  // guards the batch and the next members
+  std::mutex mutex_;  // guards batch_ and entries_
   std::condition_variable changed_;
   std::vector<Entry> entries_;
 };

@@ -16,7 +16,8 @@
 namespace ember::tools {
 namespace {
 
-// Number of tokens that are generated if -n is not given. Chats have no limit.
+// Default of -n, the number of tokens to generate. Replies in chats have no
+// limit.
 constexpr int64_t kDefaultCount = 128;
 
 Status CheckAtLeast(const char* flag, int64_t value, int64_t least) {
@@ -58,7 +59,7 @@ StatusOr<llm::SamplingOptions> SamplingOf(const GenerateFlags& flags) {
   return sampling;
 }
 
-// Returns the lines of a text that are not empty.
+// Returns the lines of a text, without empty ones.
 std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -96,7 +97,8 @@ StatusOr<PromptKind> KindOf(const GenerateFlags& flags) {
   return flags.ids.empty() ? PromptKind::kText : PromptKind::kIds;
 }
 
-// Returns an error for a flag that has no effect on this kind of prompt.
+// Returns an error if a flag was given that has no effect on this kind of
+// prompt (such as --system without --chat).
 Status CheckUnused(const GenerateFlags& flags, PromptKind kind) {
   struct Use {
     const char* flag;

@@ -1,4 +1,5 @@
-// The flags of vm-generate, and the options that they mean.
+// The command line flags of vm-generate, and the settings that
+// CheckGenerateFlags makes of them.
 //
 //   GenerateFlags values;
 //   AddGenerateFlags(flags, &values);
@@ -37,21 +38,24 @@ struct GenerateFlags {
 // Declares the flags. `values` must outlive the parsing.
 void AddGenerateFlags(Flags& flags, GenerateFlags* values);
 
-// The form of the prompt: ids of tokens, a text, several texts, one message of
-// a chat, or messages that are read from stdin.
+// The kind of prompt: ids of tokens, one text, several texts, one message of a
+// chat, or a chat whose messages are read from stdin.
 enum class PromptKind : uint8_t { kIds, kText, kTexts, kMessage, kMessages };
 
 struct GenerateSettings {
   PromptKind kind = PromptKind::kIds;
-  std::string prompt;                // The text of kText and kMessage.
-  std::vector<std::string> prompts;  // The texts of kTexts.
+  std::string prompt;                // The text of the prompt, for kText and
+                                     // kMessage.
+  std::vector<std::string> prompts;  // The texts of the prompts, for kTexts.
   std::vector<int32_t> ids, forced, stop_ids;
   llm::SamplingOptions sampling;
-  // Most tokens to generate; -1: as many as the context has room for.
+  // Largest number of tokens to generate; -1: as many as the context has room
+  // for.
   int64_t count = -1;
 };
 
-// Reads --prompt-file. The errors of reading are not of the command line.
+// Reads the text from the file of --prompt-file. A file that cannot be read is
+// not a command line error.
 StatusOr<GenerateSettings> CheckGenerateFlags(const GenerateFlags& flags);
 
 }  // namespace ember::tools

@@ -19,7 +19,7 @@ void OnInterrupt(int signal) {
     ::raise(signal);
     return;
   }
-  // Cancel sets an atomic value and does nothing else.
+  // Session::Cancel only sets an atomic value, so a signal handler may call it.
   if (vm::Session* const session = running.load()) session->Cancel();
 }
 
@@ -30,10 +30,12 @@ CatchInterrupt::CatchInterrupt(vm::Session& session) {
   requested = false;
   struct sigaction action = {};
   action.sa_handler = OnInterrupt;
-  // Without SA_RESTART a signal also ends the wait for a line of input.
+  // SA_RESTART is not set, so that the signal also interrupts std::getline,
+  // which waits for a message.
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, nullptr, &before);
-  // A caller of the tool may have set the signal to be ignored.
+  // If the tool's parent process has set SIGINT to be ignored, it stays
+  // ignored.
   if (before.sa_handler != SIG_IGN) ::sigaction(SIGINT, &action, nullptr);
 }
 

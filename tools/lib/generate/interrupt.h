@@ -21,9 +21,10 @@ class CatchInterrupt {
   CatchInterrupt(const CatchInterrupt&) = delete;
   CatchInterrupt& operator=(const CatchInterrupt&) = delete;
 
-  // True once a signal came.
+  // True if SIGINT came since the object was made or Clear was called.
   static bool is_requested();
-  // Forgets the signal, so that the next one is caught, too.
+  // Forgets the signal: the next Ctrl-C is again the first one, which is
+  // caught.
   static void Clear();
 };
 

@@ -16,13 +16,14 @@
 namespace ember::tools {
 namespace {
 
-// Bytes of an entry: as many as 1 MiB of base64 holds.
+// Number of bytes of one metadata entry before base64 encoding; encoded they
+// are 1 MiB, the largest size of an entry.
 constexpr size_t kPart = size_t{3} << 18;
-// The keys under which the files of a tokenizer's folder are kept begin with
-// this text.
+// A tokenizer of a Hugging Face folder is kept as one entry per file. Its key
+// is this prefix with the name of the file.
 constexpr std::string_view kFileKey = "file.";
 
-// Writes a GGUF file without tensors.
+// Writes metadata entries as a GGUF file that has no tensors.
 class EntryWriter {
  public:
   explicit EntryWriter(uint32_t version) : version_(version) {}
@@ -56,7 +57,8 @@ class EntryWriter {
     AddSize(0);
     AddSize(count_);
     std::string file = std::move(entries_) + entries;
-    // The data of tensors would begin at a multiple of 32 bytes.
+    // A GGUF file is padded here to a multiple of 32 bytes, where the data of
+    // tensors would begin.
     file.resize((file.size() + 31) / 32 * 32);
     return file;
   }
@@ -73,7 +75,8 @@ class EntryWriter {
   std::string entries_;
 };
 
-// Returns JSON without the white space between its parts.
+// Returns JSON text without the white space between tokens, which makes it
+// smaller.
 std::string Compact(std::string_view json) {
   std::string compact;
   bool is_text = false, is_escaped = false;
@@ -91,15 +94,16 @@ std::string Compact(std::string_view json) {
   return compact;
 }
 
-// Returns the entries of a GGUF file that a tokenizer needs; empty if there are
-// none.
+// Returns the metadata entries that a tokenizer needs from a GGUF file; empty
+// if the file has no tokenizer.
 StatusOr<std::string> EntriesOfGguf(const graph::ConstantData& contents) {
   EMBER_ASSIGN_OR_RETURN(const gguf::GgufFile file,
                          gguf::GgufFile::Open(contents.bytes, contents.owner));
   if (!file.Has("tokenizer.ggml.model")) return std::string();
   EntryWriter writer(file.version());
   for (const auto& [key, value] : file.metadata()) {
-    // Some rules of tokenizers depend on the model's name.
+    // The model's name is kept, too, because some tokenizers are recognised by
+    // it.
     if (key.starts_with("tokenizer.") || key == "general.name")
       writer.Add(key, value);
   }

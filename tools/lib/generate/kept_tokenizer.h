@@ -1,5 +1,5 @@
-// The tokenizer and chat template of a language model in the metadata of the
-// module that was compiled from it, so that the module is complete.
+// Keeps the tokenizer and chat template of a language model in the metadata of
+// the module that was compiled from it, so that the module needs no other file.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::string note,
 //                          KeepTokenizer(source, module.metadata));
@@ -11,8 +11,8 @@
 // a Hugging Face folder, each by its name. A tokenizer of more than
 // kMaxKeptBytes is left out, because the metadata of a module is limited.
 //
-// Errors: a file that cannot be read; entries that are no such file. Metadata
-// is from a stranger: it is checked as files are. Thread-safe.
+// Errors: a file that cannot be read; entries that are not such a file.
+// Metadata is from a stranger: it is checked as files are. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_GENERATE_KEPT_TOKENIZER_H_
 #define EMBER_TOOLS_LIB_GENERATE_KEPT_TOKENIZER_H_
 

@@ -28,7 +28,8 @@ ModelSource Source(const std::string& name) {
   return {.name = path, .path = path};
 }
 
-// Returns a GGUF file with a tokenizer that has the template.
+// Returns the bytes of a GGUF file with a small tokenizer and this chat
+// template.
 std::string GgufFile(uint32_t version, const std::string& chat_template) {
   gguf::FileBuilder file(version);
   file.AddText("general.architecture", "llama");
@@ -45,7 +46,8 @@ std::string GgufFile(uint32_t version, const std::string& chat_template) {
 }
 
 TEST(KeptTokenizer, KeepsThatOfGguf) {
-  // The second template needs two entries of the metadata.
+  // The second template is so large that the tokenizer fills two metadata
+  // entries.
   for (const std::string& chat_template :
        {std::string("{{ messages }}"), std::string(1000000, 'x')}) {
     for (const uint32_t version : {1u, 2u, 3u}) {
@@ -58,7 +60,8 @@ TEST(KeptTokenizer, KeepsThatOfGguf) {
       auto definition = KeptTokenizer(metadata);
       ASSERT_TRUE(definition.ok()) << definition.status().ToString();
       EXPECT_EQ(definition->chat_template, chat_template);
-      // The rule for this family of models depends on the name.
+      // For this family of models, the rules of the tokenizer depend on the
+      // model's name, so the name must be kept.
       EXPECT_TRUE(definition->tokens[3].takes_space_behind);
       const auto tokenizer = llm::Tokenizer::Create(*std::move(definition));
       ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().ToString();
@@ -88,7 +91,8 @@ TEST(KeptTokenizer, KeepsThatOfAFolder) {
   std::vector<vm::MetadataEntry> metadata;
   ASSERT_TRUE(KeepTokenizer(Source("hub"), metadata).ok());
   EXPECT_TRUE(metadata.empty());
-  // White space between the parts is dropped, white space in texts is not.
+  // White space between JSON tokens is not kept, but white space inside of
+  // strings is.
   Write(folder + "/tokenizer.json",
         "{ \"model\":\t{\"type\" : \"BPE\",\n \"vocab\" : {\"a\": 0, "
         "\"\\\" \": 1}, \"merges\": []}}");

@@ -17,8 +17,8 @@
 namespace ember::tools {
 namespace {
 
-// A state of keys or values is [batch, heads, context, size]. The logits are
-// [batch, positions, vocabulary].
+// A state tensor with keys or values has the dims [batch, heads, context,
+// size]; the tensor of logits has [batch, positions, vocabulary].
 constexpr size_t kStateRank = 4, kContextDim = 2, kLogitRank = 3;
 
 Status WrongModule(const std::string& found) {
@@ -28,8 +28,8 @@ Status WrongModule(const std::string& found) {
       found + "; give a GGUF file or a module that was compiled from one");
 }
 
-// Returns the extents of a state for one sequence. Its open dims are the batch
-// and the context; `context` becomes the one that the module fixes.
+// Returns the dims of a state tensor for one sequence. An open first dim (the
+// batch) becomes 1, other open dims become `context`.
 std::vector<int64_t> StateDims(const vm::TensorSignature& signature,
                                int64_t context) {
   std::vector<int64_t> dims;
@@ -40,8 +40,8 @@ std::vector<int64_t> StateDims(const vm::TensorSignature& signature,
   return dims;
 }
 
-// Returns a number above 0 that the reader of the model's format has put into
-// the module's metadata; 0 if there is none.
+// Returns a positive number that a frontend has stored in the module's
+// metadata, or 0 if there is none.
 int64_t NumberInMetadata(const vm::Module& module, std::string_view key) {
   for (const std::string_view format : {"gguf", "safetensors"}) {
     const vm::MetadataEntry* const entry = vm::FindMetadata(
@@ -91,8 +91,9 @@ StatusOr<LanguageModel> LanguageModel::Create(SharedSession& session,
                                               int64_t max_context) {
   const vm::Module& module = session.module();
   max_context = std::max(context, max_context);
-  // The model's rotary positions depend on the length of the state, so that
-  // rows of a shorter one would not fit a longer one.
+  // In models with a fixed context the rotary embedding depends on the size of
+  // the state. Keys computed with a small state would be wrong in a larger one,
+  // so the state has its largest size from the beginning.
   if (NumberInMetadata(module, "fixed_context") > 0) context = max_context;
   LanguageModel model(session, context, max_context);
   const auto& inputs = module.inputs();
@@ -186,7 +187,8 @@ StatusOr<std::span<const float>> LanguageModel::Append(
   EMBER_RETURN_IF_ERROR(Run(tokens));
   const std::span<const float> logits =
       std::as_const(results_[0]).elements<float>();
-  // A model of the entry "all" has logits of each position.
+  // A module of the entry "all" computes logits for every position; only the
+  // last row is returned.
   return logits.last(static_cast<size_t>(results_[0].dims.back()));
 }
 
@@ -221,7 +223,8 @@ Status LanguageModel::Truncate(int64_t length) {
   }
   if (length == past()) return OkStatus();
   for (size_t i = 2; i < inputs_.size(); ++i) {
-    // Positions behind the last token are not read.
+    // Keys and values need no change, because the model does not read positions
+    // from `length` on.
     if (inputs_[i].dims.size() == kStateRank) continue;
     if (length > 0) {
       return UnimplementedError(

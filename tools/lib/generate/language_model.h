@@ -9,11 +9,12 @@
 //   EMBER_ASSIGN_OR_RETURN(logits, model.Append({{Likeliest(logits)}}));
 //
 // The module has the inputs and results of frontends/language_models: tokens,
-// past and state, logits and state. A LanguageModel is one sequence; several
-// sequences of one session have states of their own.
+// past and state, logits and state. A LanguageModel holds one sequence. Several
+// of them can share a session, each with its own state.
 //
 // Errors: a module with other inputs; a full context; those of the session.
-// Guesses need a module of the entry "all", and a state without convolutions.
+// Guesses (AppendAll) need a module of the entry "all", and a model without
+// convolutions.
 //
 // A SharedSession does not own the session, and sequences do not own the
 // SharedSession. A SharedSession is thread-safe: runs wait for each other.
@@ -36,29 +37,29 @@ namespace ember::tools {
 
 class SharedSession {
  public:
-  // Lets the session update state in place.
+  // Allows the session to update state tensors in place.
   explicit SharedSession(vm::Session& session);
 
   const vm::Module& module() const { return session_.module(); }
-  // Runs the session when no other run is in progress. `owner` names the run
-  // for Cancel.
+  // Runs the session, after waiting for other threads' runs. `owner` identifies
+  // the caller, so that Cancel can stop its run only.
   Status Run(const void* owner, std::span<const vm::Tensor> inputs,
              std::vector<vm::Tensor>* results);
-  // Cancels the run of this owner, if it is in progress.
+  // Cancels the run that `owner` has started, if it is still in progress.
   void Cancel(const void* owner);
 
  private:
   vm::Session& session_;
-  std::mutex run_mutex_;    // Held while the session runs.
+  std::mutex run_mutex_;    // locked while the session runs
   std::mutex owner_mutex_;  // Guards owner_.
   const void* owner_ = nullptr;
 };
 
 class LanguageModel : public llm::LogitSource {
  public:
-  // `context`: number of tokens that the state has memory for. When it is full,
-  // the memory grows to at most `max_context` tokens; 0: it does not grow. A
-  // dim that the module fixes replaces both.
+  // `context`: number of tokens for which memory is allocated at first. The
+  // memory grows up to `max_context` tokens; 0: it does not grow. If the module
+  // has a fixed context, that replaces both numbers.
   static StatusOr<LanguageModel> Create(SharedSession& session, int64_t context,
                                         int64_t max_context = 0);
 
@@ -71,36 +72,38 @@ class LanguageModel : public llm::LogitSource {
   StatusOr<std::span<const float>> AppendAll(
       std::span<const int32_t> tokens) override;
 
-  // Returns a sequence of the same tokens with a copy of the state.
+  // Returns a LanguageModel with the same tokens and a copy of the state.
   StatusOr<LanguageModel> Fork() const;
-  // Cancels the Append that is in progress, if there is one; it returns
-  // kCancelled. May be called on any thread.
+  // Cancels the call of Append that is in progress on another thread, if there
+  // is one; that call returns kCancelled.
   void Cancel() { session_->Cancel(this); }
 
-  // Returns the error of an append of so many tokens if the context is full.
+  // Returns an error if appending `count` tokens would exceed the context.
   Status CheckRoom(int64_t count) const;
-  // Returns the tensors of the state. Those that have positions are [batch,
-  // heads, positions, size].
+  // Returns the state tensors. Tensors with keys or values have the dims
+  // [batch, heads, positions, size]; states of convolutions have no positions.
   std::span<const vm::Tensor> state() const {
     return std::span(inputs_).subspan(2);
   }
   static bool HasPositions(const vm::Tensor& state) {
     return state.dims.size() == 4;
   }
-  // Sets the tokens of a sequence whose state was written to the memory of
-  // state().
+  // Sets the tokens of the sequence after the caller has written their state to
+  // the tensors of state(), as when a file is loaded.
   void SetIds(std::vector<int32_t> ids) { ids_ = std::move(ids); }
-  // Makes memory for so many tokens, at most max_context. The tokens so far and
-  // their state stay. The module is the same for each length.
+  // Enlarges the state's memory to `context` tokens, at most max_context.
+  // Tokens and state are kept, and the module needs no compilation.
   Status Grow(int64_t context);
-  // Number of tokens so far.
+  // Returns the number of tokens in the sequence.
   int64_t past() const { return static_cast<int64_t>(ids_.size()); }
-  // Number of tokens that the state has memory for now.
+  // Number of tokens for which the state has memory.
   int64_t context() const { return context_; }
   int64_t max_context() const { return max_context_; }
-  // Number of logits of a token; -1 if the module leaves it open.
+  // Number of logits per token, which is the size of the vocabulary; -1 if the
+  // module leaves it open.
   int64_t vocabulary() const;
-  // Bytes of the state, and of each token in it.
+  // Size of the whole state in bytes, and the bytes that each token takes in
+  // it.
   int64_t state_bytes() const;
   int64_t state_bytes_per_token() const;
 
@@ -112,14 +115,14 @@ class LanguageModel : public llm::LogitSource {
   SharedSession* session_;
   int64_t context_ = 0, max_context_ = 0;
   std::vector<int32_t> ids_;
-  // Inputs of the next run: tokens, past, state.
+  // The input tensors of the next run: tokens, past, and the state.
   std::vector<vm::Tensor> inputs_;
-  // Results of the last run: logits, state.
+  // The result tensors of the last run: logits, and the new state.
   std::vector<vm::Tensor> results_;
 };
 
-// Returns the number of tokens that the model was trained with, as its module's
-// metadata says; 0 if it does not.
+// Returns the number of tokens with which the model was trained, according to
+// the module's metadata; 0 if the metadata does not say.
 int64_t TrainedContext(const vm::Module& module);
 
 struct TokenProbability {

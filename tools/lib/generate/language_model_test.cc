@@ -71,12 +71,12 @@ TEST_P(EachModel, ForksAndShortens) {
   ExpectNear(Append(*fork, {9, 10}), second);
   EXPECT_EQ(std::vector<int32_t>(fork->ids().begin(), fork->ids().end()),
             (std::vector<int32_t>{1, 7, 8, 9, 10}));
-  // An emptied sequence is as a new one.
+  // A sequence that was emptied gives the same logits as a new one.
   ASSERT_TRUE(model.Truncate(0).ok());
   EXPECT_EQ(model.room(), 32);
   ExpectNear(Append(model, {1, 7, 8}), first);
-  // Keys and values can be shortened to any length. A convolution has only the
-  // state of the last tokens.
+  // A state of keys and values can be shortened to any length. A convolution's
+  // state has only the last tokens, so it cannot be shortened.
   Append(model, {11, 12});
   const Status shortened = model.Truncate(3);
   EXPECT_EQ(shortened.ok(), GetParam() != "lfm2");
@@ -86,7 +86,8 @@ TEST_P(EachModel, ForksAndShortens) {
     return;
   }
   ExpectNear(Append(model, {9, 10}), second);
-  // The rows of AppendAll are those of single steps.
+  // Each row of logits from AppendAll equals the logits of appending the tokens
+  // one by one.
   ASSERT_TRUE(model.Truncate(1).ok());
   const auto rows = model.AppendAll(std::vector<int32_t>{7, 8, 9, 10});
   ASSERT_TRUE(rows.ok()) << rows.status().ToString();
@@ -95,15 +96,15 @@ TEST_P(EachModel, ForksAndShortens) {
   ExpectNear(rows->last(first.size()), second);
 }
 
-// A state that grows while the sequence does gives the logits of one that was
-// large from the beginning.
+// A state that starts small and grows with the sequence gives the same logits
+// as a state that is large from the beginning.
 TEST_P(EachModel, Grows) {
   const Opened opened = Open(GetParam(), "all");
   auto small = LanguageModel::Create(*opened.shared, 2, 64);
   auto large = LanguageModel::Create(*opened.shared, 64);
   ASSERT_TRUE(small.ok() && large.ok());
-  // The positions of this model depend on the length of the state, which is
-  // whole from the beginning.
+  // In this model the rotary embedding depends on the size of the state, so the
+  // state has its full size from the beginning.
   if (GetParam() == "phi3/longrope") {
     EXPECT_EQ(small->context(), 64);
     return;
@@ -157,7 +158,8 @@ TEST(LanguageModel, SizesAndErrors) {
   auto model = LanguageModel::Create(*opened.shared, 8);
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(model->vocabulary(), 24);
-  // Two layers with keys and values of 2 heads with 8 elements of 4 bytes.
+  // The state has 2 layers, each with keys and values, of 2 heads with 8
+  // elements of 4 bytes.
   EXPECT_EQ(model->state_bytes_per_token(), 2 * 2 * 2 * 8 * 4);
   EXPECT_EQ(model->state_bytes(), 8 * model->state_bytes_per_token());
   EXPECT_FALSE(model->Append({}).ok());
@@ -166,7 +168,8 @@ TEST(LanguageModel, SizesAndErrors) {
   const std::vector<int32_t> nine(9, 1);
   EXPECT_EQ(model->Append(nine).status().code(),
             StatusCode::kResourceExhausted);
-  // A token that the model does not have is an error, and changes nothing.
+  // The id 24 is not in the vocabulary of 24 tokens. The call must fail and
+  // leave the sequence empty.
   EXPECT_FALSE(model->Append(std::vector<int32_t>{1, 24}).ok());
   EXPECT_EQ(model->past(), 0);
   Append(*model, {1, 2});

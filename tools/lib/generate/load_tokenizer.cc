@@ -49,13 +49,15 @@ StatusOr<TokenizerDefinition> ReadOfModule(std::span<const uint8_t> bytes) {
   return KeptTokenizer(module.metadata);
 }
 
-// Reads a file that the user names as the tokenizer's.
+// Reads the tokenizer from a file or folder that the user names with
+// --tokenizer.
 StatusOr<TokenizerDefinition> ReadNamed(const std::string& path) {
   if (IsFolder(path)) return ReadFolder(path);
   EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
   if (gguf::GgufFile::IsGguf(AsText(file.bytes())))
     return ReadGguf(file.bytes());
-  // The configuration beside a tokenizer.json has the template.
+  // The whole folder is read, because the chat template is in
+  // tokenizer_config.json beside tokenizer.json.
   if (std::filesystem::path(path).filename() == "tokenizer.json")
     return ReadFolder(FolderOf(path));
   if (SniffModelFile(AsText(file.bytes()), "").is_module)
@@ -63,7 +65,7 @@ StatusOr<TokenizerDefinition> ReadNamed(const std::string& path) {
   return llm::ReadJsonTokenizer(AsText(file.bytes()));
 }
 
-// Reads the tokenizer that belongs to a model.
+// Reads the tokenizer that belongs to the model at `path`.
 StatusOr<TokenizerDefinition> ReadOfModel(const std::string& path) {
   if (IsFolder(path)) return ReadFolder(path);
   EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));

@@ -25,11 +25,13 @@
 
 namespace ember::tools {
 
-// These functions use the name and the path of a source.
+// Return the tokenizer of a model, or of a file that the user names as the
+// tokenizer's. Only the name and the path of the source are used.
 StatusOr<llm::Tokenizer> TokenizerOfModel(const ModelSource& model);
 StatusOr<llm::Tokenizer> TokenizerOfFile(const ModelSource& file);
 
-// Returns NotFound if the tokenizer has no template.
+// Returns the chat template that is stored with a tokenizer; NotFound if there
+// is none.
 StatusOr<llm::ChatTemplate> TemplateOf(const llm::Tokenizer& tokenizer);
 
 }  // namespace ember::tools

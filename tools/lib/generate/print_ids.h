@@ -1,4 +1,5 @@
-// Chooses and prints the ids of a generation without a tokenizer.
+// Generates tokens for a model without a tokenizer: chooses ids and prints
+// them.
 //
 //   IdPrinter printer({.forced = {5, 6}, .stop_ids = {2}});
 //   llm::RunTokenLoop(model, prompt, options, printer);   // 5,6,17
@@ -24,26 +25,28 @@ namespace ember::tools {
 
 struct IdPrinterOptions {
   llm::SamplingOptions sampling;
-  // Tokens that are chosen instead of the sampler's, from the first step on.
+  // Ids that are chosen in the first steps instead of the sampler's, for tests.
   std::vector<int32_t> forced;
-  std::vector<int32_t> stop_ids;  // Tokens behind which the generation ends.
+  std::vector<int32_t> stop_ids;  // The generation ends after one of these
+                                  // tokens.
   int64_t top = 0;
 };
 
 class IdPrinter : public llm::TokenChooser {
  public:
-  // The tokens of the prompt count for penalties.
+  // `prompt`: the tokens of the prompt, which the sampler's penalties count,
+  // too.
   IdPrinter(IdPrinterOptions options, std::vector<int32_t> prompt);
 
   StatusOr<int32_t> Choose(std::span<const float> logits) override;
   StatusOr<std::optional<llm::EndReason>> Take(int32_t id) override;
-  // Ends the line.
+  // Ends the line of printed ids.
   void Finish();
 
  private:
   IdPrinterOptions options_;
   std::vector<int32_t> prompt_;
-  // Created when the number of logits is known.
+  // Created in the first step, when the number of logits is known.
   std::optional<llm::Sampler> sampler_;
   size_t step_ = 0;
 };

@@ -66,8 +66,8 @@ StatusOr<std::vector<int32_t>> EncodePrompt(const llm::Tokenizer& tokenizer,
                                             const std::string& text) {
   EMBER_ASSIGN_OR_RETURN(const std::vector<int32_t> encoded,
                          tokenizer.Encode(text, {.add_special = false}));
-  // Only the tokens that begin a text are added. Those that end one would make
-  // the model stop at once.
+  // Only the tokens that begin a text are added in front of the prompt. A token
+  // that ends a text would make the model stop at once.
   std::vector<int32_t> ids = tokenizer.definition().prefix;
   ids.insert(ids.end(), encoded.begin(), encoded.end());
   if (!ids.empty()) return ids;
@@ -136,7 +136,8 @@ Status TextPrinter::Chat(const llm::ChatTemplate& chat_template,
     EMBER_RETURN_IF_ERROR(Reply(chat));
     CatchInterrupt::Clear();
   }
-  // Ctrl-D and Ctrl-C leave the cursor behind the prompt, so a line ends here.
+  // After Ctrl-D or Ctrl-C the cursor is still on the line of the "> ", so a
+  // line feed is printed.
   if (is_terminal) std::fprintf(stderr, "\n");
   return OkStatus();
 }

@@ -31,8 +31,11 @@ namespace ember::tools {
 // The times of all generations of a process.
 struct GenerationTimes {
   double load_seconds = 0;
-  double first_token_seconds = 0;  // The time of the first generation.
-  // Sums. `steps`: tokens behind the first one of each generation.
+  double first_token_seconds = 0;  // Time of the first generation until its
+                                   // first token.
+  // The fields below are sums over all generations. `steps`: number of tokens
+  // that were generated in generate_seconds, which are all but the first one of
+  // each generation.
   double prompt_seconds = 0, generate_seconds = 0;
   int64_t prompt_tokens = 0, generated_tokens = 0, steps = 0;
   int64_t guessed_tokens = 0, right_guesses = 0;
@@ -40,24 +43,25 @@ struct GenerationTimes {
   void Add(const llm::TokenLoopResult& result);
 };
 
-// Writes one line to stderr: the times and speeds of the generations, and the
+// Writes one line to stderr: the times and speeds of all generations, and the
 // size of the model's state.
 void Report(const GenerationTimes& times, const LanguageModel& model);
 
-// Returns the tokens of a text that a model continues: those that begin texts,
-// and the text's.
+// Returns the tokens of a prompt: the tokens that begin a text, and those of
+// the text itself.
 StatusOr<std::vector<int32_t>> EncodePrompt(const llm::Tokenizer& tokenizer,
                                             const std::string& text);
 
 class TextPrinter {
  public:
-  // The printer sets the functions and the trie of `options`.
+  // The printer itself sets the callbacks of `options` and, for JSON, its trie.
   TextPrinter(const llm::Tokenizer& tokenizer, LanguageModel& model,
               llm::GenerateOptions options, GenerationTimes& times);
 
   Status Continue(std::span<const int32_t> prompt);
-  // Begins a chat by a message of the role system, unless it is empty. Answers
-  // `message`; or each line of stdin, if it is null, until the input ends.
+  // Runs a chat. If `system` is not empty, it is the first message, with the
+  // role system. Answers `message`; if `message` is null, answers each line of
+  // stdin until its end.
   Status Chat(const llm::ChatTemplate& chat_template, const std::string& system,
               const std::string* message);
 

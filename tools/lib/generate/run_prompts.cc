@@ -38,7 +38,7 @@ class PromptRunner {
         made_(prompts.size()),
         threads_(std::min(batch.size(), prompts.size())) {}
 
-  // Runs all prompts, and returns the first error.
+  // Generates for all prompts. Returns the first prompt's error, if any failed.
   StatusOr<PromptTotals> Run();
 
  private:
@@ -50,8 +50,9 @@ class PromptRunner {
   const std::span<const std::string> prompts_;
   const llm::GenerateOptions& options_;
   BatchedSequences batched_;
-  std::atomic<size_t> next_ = 0;  // The next prompt that a thread takes.
-  std::mutex mutex_;              // guards the next members
+  std::atomic<size_t> next_ = 0;  // index of the next prompt that no thread has
+                                  // taken yet
+  std::mutex mutex_;              // guards made_ and printed_
   std::vector<std::optional<StatusOr<llm::Generation>>> made_;
   size_t printed_ = 0;
   const size_t threads_;
@@ -64,8 +65,8 @@ StatusOr<llm::Generation> PromptRunner::Generate(const std::string& prompt) {
   return llm::Generate(tokenizer_, member, ids, options_);
 }
 
-// Prints the texts that are made and whose predecessors are printed. mutex_
-// must be held.
+// Prints the texts that are finished, in the order of the prompts: a text waits
+// until all earlier ones are printed. The caller must hold mutex_.
 void PromptRunner::PrintThose() {
   for (; printed_ < made_.size() && made_[printed_]; ++printed_)
     std::fputs(LineOf(printed_, *made_[printed_]).c_str(), stdout);

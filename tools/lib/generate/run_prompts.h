@@ -28,7 +28,7 @@ struct PromptTotals {
   double seconds = 0;
 };
 
-// options.on_text is not called.
+// Generates for each prompt with the same options; options.on_text is ignored.
 StatusOr<PromptTotals> RunPrompts(const llm::Tokenizer& tokenizer,
                                   SequenceBatch& batch,
                                   std::span<const std::string> prompts,

@@ -13,7 +13,8 @@ namespace ember::tools {
 namespace {
 
 constexpr std::string_view kCounts = "counts";
-// Dims of state, [1, heads, context, size], that the module leaves open.
+// State tensors with keys or values have the dims [1, heads, context, size].
+// The module leaves `context` open.
 constexpr size_t kStateRank = 4, kContextDim = 2;
 
 }  // namespace
@@ -123,7 +124,8 @@ Status SequenceBatch::Truncate(size_t sequence, int64_t length) {
   for (size_t i = 2; i + 1 < inputs_.size(); ++i) {
     vm::Tensor& state = inputs_[i];
     const std::string& name = session_->module().inputs()[i].name;
-    // Positions behind the last token are not read.
+    // Keys and values need no change, because the model does not read positions
+    // from `length` on.
     if (state.dims.size() == kStateRank || !name.ends_with(suffix)) continue;
     if (length > 0 && length < static_cast<int64_t>(ids_[sequence].size())) {
       return UnimplementedError("sequence " + std::to_string(sequence) +

@@ -28,7 +28,7 @@
 
 namespace ember::tools {
 
-// New tokens of a sequence, at least one.
+// The new tokens of one sequence in a step, at least one.
 struct SequencePart {
   size_t sequence = 0;
   std::span<const int32_t> tokens;
@@ -36,16 +36,17 @@ struct SequencePart {
 
 class SequenceBatch {
  public:
-  // True if the module has several sequences.
+  // True if the module computes several sequences in one run.
   static bool IsFor(const vm::Module& module);
-  // context: number of tokens of each sequence that the state has memory for.
+  // `context`: number of tokens for which each sequence's state has memory.
   static StatusOr<SequenceBatch> Create(SharedSession& session,
                                         int64_t context);
 
   // Number of sequences.
   size_t size() const { return ids_.size(); }
-  // Appends tokens to some of the sequences. Returns for each part the logits
-  // behind its last token, which are valid until the next call.
+  // Appends tokens to some of the sequences, in one run of the model. Returns
+  // for each part the logits after its last token, which are valid until the
+  // next call.
   StatusOr<std::vector<std::span<const float>>> Append(
       std::span<const SequencePart> parts);
 
@@ -54,8 +55,9 @@ class SequenceBatch {
   int64_t room(size_t sequence) const {
     return context_ - static_cast<int64_t>(ids_[sequence].size());
   }
-  // Removes all tokens but the first `length` of a sequence. A state of the
-  // last tokens, as that of convolutions, can only be emptied.
+  // Removes all tokens of a sequence except the first `length`. The state of a
+  // model with convolutions has only the last tokens, so such a sequence can
+  // only be emptied (length 0).
   Status Truncate(size_t sequence, int64_t length);
 
  private:
@@ -66,9 +68,10 @@ class SequenceBatch {
   SharedSession* session_;
   int64_t context_ = 0;
   std::vector<std::vector<int32_t>> ids_;
-  // Inputs of the next run: tokens, past, state of all sequences, counts.
+  // The input tensors of the next run: tokens, past, the state of all
+  // sequences, and counts (number of new tokens of each sequence).
   std::vector<vm::Tensor> inputs_;
-  // Results of the last run: logits, past, state.
+  // The result tensors of the last run: logits, past, and the new state.
   std::vector<vm::Tensor> results_;
 };
 

@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::string_view kMagic = "EMBSTAT1";
 
-// The part of the file before the tokens.
+// The beginning of the file. The tokens and then the state follow.
 struct Header {
   char magic[8] = {};
   vm::ModuleIdentity identity = {};
   uint64_t tokens = 0;
 };
 
-// Calls visit(begin, bytes) for the parts of the state's memory that belong to
-// its first `tokens` positions, in order. A tensor without positions is one
-// part.
+// Calls visit(begin, bytes) for each contiguous part of the state's memory that
+// belongs to the first `tokens` positions: one for each head of a tensor with
+// positions, and the whole tensor otherwise.
 void ForEachPart(std::span<const vm::Tensor> state, int64_t tokens,
                  const std::function<void(char* begin, size_t bytes)>& visit) {
   for (const vm::Tensor& tensor : state) {
@@ -48,7 +48,7 @@ Status Refuse(const std::string& path, const std::string& found) {
                        found + "; save it again");
 }
 
-// The fields of a file, whose bytes they refer to.
+// The parsed contents of a file. `state` refers to the file's bytes.
 struct Fields {
   Header header;
   std::vector<int32_t> tokens;

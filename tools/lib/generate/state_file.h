@@ -22,16 +22,18 @@
 
 namespace ember::tools {
 
-// `identity` is that of the model's module. Paths are not changed.
+// Save and restore the state. `identity` is that of the model's module: a state
+// is restored only with the module that made it. Paths are for the operating
+// system.
 Status SaveState(const LanguageModel& model, const vm::ModuleIdentity& identity,
                  const std::string& path);
 Status RestoreState(const std::string& path, const vm::ModuleIdentity& identity,
                     LanguageModel& model);
 
-// Keeps the tokens that the model's sequence has in common with the prompt, but
-// not the prompt's last one, whose logits are needed. Returns the rest of the
-// prompt, which is to be appended. A model that cannot keep a part of its
-// sequence keeps none.
+// Shortens the model's sequence to the tokens that it has in common with the
+// prompt, but always without the prompt's last token, whose logits are needed.
+// Returns the rest of the prompt, which the caller appends. If the model cannot
+// shorten its sequence, it is emptied.
 StatusOr<std::span<const int32_t>> ReuseTokens(std::span<const int32_t> prompt,
                                                LanguageModel& model);
 

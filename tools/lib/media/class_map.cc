@@ -14,7 +14,8 @@ bool IsSide(int64_t extent) {
   return extent >= kMinSide && extent <= Picture::kMaxPixels;
 }
 
-// The axes of a result. With one class, the value itself says the class.
+// The dims of a segmentation's result. If `classes` is 1, each value is the
+// number of the pixel's class itself.
 struct Axes {
   int64_t classes = 1, height = 0, width = 0;
   bool classes_first = true;
@@ -27,7 +28,7 @@ std::optional<Axes> AxesOf(std::vector<int64_t> dims) {
     return Axes{1, dims[0], dims[1]};
   }
   if (dims.size() != 3) return std::nullopt;
-  // The classes are the shorter one of the first and the last axis.
+  // The axis of the classes is the first or the last one, whichever is shorter.
   const bool is_first = dims[0] < dims[2];
   const int64_t classes = is_first ? dims[0] : dims[2];
   const int64_t height = is_first ? dims[1] : dims[0];
@@ -37,7 +38,8 @@ std::optional<Axes> AxesOf(std::vector<int64_t> dims) {
   return Axes{classes, height, width, is_first};
 }
 
-// True if the map can show the input.
+// True if the map may belong to the input: it has about the same proportion and
+// is not much smaller.
 bool Shows(const Axes& axes, const PictureView& view) {
   constexpr int64_t kMaxStride = 8;
   constexpr double kTolerance = 0.15;

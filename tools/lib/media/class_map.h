@@ -30,10 +30,12 @@ struct ClassMap {
   int width = 0, height = 0;
   int64_t classes = 0;  // number of classes; 0: not known
   std::vector<int32_t> numbers;
-  std::string form;  // the form that was recognised, for messages
+  std::string form;  // text that names the recognised form of the result, for
+                     // messages
 };
 
-// Returns the map of the first result with one of the forms.
+// Returns a map made from the first result that has one of the forms; nothing
+// if no result has.
 std::optional<ClassMap> FindClassMap(std::span<const std::string> names,
                                      std::span<const vm::Tensor> results,
                                      const PictureView& view);

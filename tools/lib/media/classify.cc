@@ -78,7 +78,8 @@ std::optional<std::string> TopText(std::string_view name,
     if (scale && !IsFloat(result.type))
       score = (score - static_cast<double>(scale->zero_point)) * scale->step;
   }
-  // A NaN has no order, so it counts as the lowest score.
+  // Comparisons with NaN are always false, so NaN scores are replaced by the
+  // lowest score before sorting.
   size_t nan_count = 0;
   for (double& score : scores) {
     if (!std::isnan(score)) continue;

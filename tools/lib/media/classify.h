@@ -1,4 +1,5 @@
-// Words for the result of a classifier.
+// Describes the result of a classifier in words: the names and scores of the
+// likeliest classes.
 //
 //   std::optional<std::string> text = TopText("scores", tensor, labels, 5);
 //   // "scores: top 5 of 1000 (softmax)\n  0.932  281  tabby\n  ..."
@@ -23,21 +24,23 @@
 
 namespace ember::tools {
 
-// The integers q of a quantised result represent (q - zero_point) * step.
+// The scale of a quantised result: an integer q represents the number (q -
+// zero_point) * step.
 struct ScoreScale {
   double step = 1;
   int64_t zero_point = 0;
 };
-// Returns what metadata says of the result with this number:
-// tflite.output.N.scale and .zero_point. Nothing if it says nothing.
+// Returns the scale of the result with this number from the metadata entries
+// tflite.output.N.scale and .zero_point; nothing if they are missing.
 std::optional<ScoreScale> ScaleOfResult(
     std::span<const vm::MetadataEntry> metadata, size_t number);
 
-// Returns the number of classes; nothing if the result is not of a classifier.
+// Returns the number of classes; nothing if the tensor does not look like the
+// result of a classifier.
 std::optional<int64_t> ClassCount(const vm::Tensor& result);
 
-// Returns the classes with the largest scores, one in each line, or nothing if
-// the result is not of a classifier.
+// Returns a text with the `top` classes of the largest scores, one in each
+// line; nothing if the tensor does not look like the result of a classifier.
 std::optional<std::string> TopText(std::string_view name,
                                    const vm::Tensor& result,
                                    const Labels& labels, int64_t top,

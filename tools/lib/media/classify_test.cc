@@ -36,7 +36,8 @@ TEST(LabelsTest, Lines) {
   EXPECT_EQ(Parsed("1,cat\n2,dog"), (Names{"cat", "dog"}));
   EXPECT_EQ(Parsed("n01440764 tench\nn01443537 gold fish"),
             (Names{"tench", "gold fish"}));
-  // A number is only removed if it is the index of its line and a text follows.
+  // The first number of a line is removed only if it equals the index of the
+  // line and a label follows it.
   EXPECT_EQ(Parsed("0\n1\n2"), (Names{"0", "1", "2"}));
   EXPECT_EQ(Parsed("5 cats\n7 cats"), (Names{"5 cats", "7 cats"}));
 }
@@ -89,7 +90,8 @@ TEST(ClassifyTest, ProbabilitiesStayAndOtherFloatsGoThroughSoftmax) {
       "    0.7500      1  dog\n"
       "    0.2500      0  cat\n"
       "    0.0000      2  cow\n");
-  // Sigmoids of several labels are no distribution, but are probabilities.
+  // The scores of a multi-label classifier do not sum up to 1, but they are in
+  // [0, 1]. So they are printed without a softmax.
   EXPECT_EQ(TopText("out", Floats({3}, {0.9f, 0.8f, 0}), Labels(), 1),
             "out: top 1 of 3\n    0.9000      0\n");
 }

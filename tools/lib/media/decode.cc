@@ -66,7 +66,8 @@ const Format* FormatOf(std::span<const uint8_t> bytes) {
   return found == std::end(kFormats) ? nullptr : found;
 }
 
-// Returns the name of a format of pictures that is not read.
+// Returns the name of a picture format that is not read, such as "a GIF", for
+// an error message.
 std::string OtherFormat(std::span<const uint8_t> bytes) {
   if (BeginsWith(bytes, "GIF8")) return "a GIF";
   if (BeginsWith(bytes, "ftypheic", 4) || BeginsWith(bytes, "ftypmif1", 4))

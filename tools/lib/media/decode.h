@@ -48,8 +48,8 @@ bool HasPictureName(std::string_view path);
 // True if the bytes begin as a picture of one of the formats does.
 bool IsPicture(std::span<const uint8_t> bytes);
 
-// Reads a file. The path is as the user typed it (tools/lib/cli/paths.h), and
-// "-" is stdin.
+// Reads and decodes a file. The path is as the user typed it
+// (tools/lib/cli/paths.h), and "-" is stdin.
 StatusOr<Picture> ReadPicture(const std::string& path);
 // Decodes the bytes of a file; `name` is for errors. Errors: InvalidArgument
 // if the format is not read; DataLoss if the file is damaged;
@@ -58,7 +58,7 @@ StatusOr<Picture> DecodePicture(std::span<const uint8_t> bytes,
                                 std::string_view name,
                                 const DecodeOptions& options = {});
 
-// Returns the bytes of a PNG file.
+// Encodes a picture as a PNG file. Returns the file's bytes.
 StatusOr<std::string> EncodePng(const Picture& picture);
 
 }  // namespace ember::tools

@@ -1,6 +1,7 @@
 #include <csetjmp>
 #include <cstdio>
-// jpeglib.h needs <cstdio> before it.
+// This include must come first, because jpeglib.h uses FILE without including
+// <cstdio>.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -12,8 +13,9 @@ namespace {
 constexpr int kMaxScans = 100;
 constexpr long kMaxMemory = long{512} << 20;
 
-// The state of a decoder. libjpeg leaves by longjmp for each error, so no
-// function between setjmp and longjmp owns anything with a destructor.
+// The state of one decoding. libjpeg reports an error by longjmp, which skips
+// destructors. So the functions that call libjpeg own no objects with a
+// destructor.
 struct Decoder {
   jpeg_decompress_struct jpeg;
   jpeg_error_mgr errors;
@@ -32,7 +34,8 @@ Decoder& DecoderOf(j_common_ptr jpeg) {
   std::longjmp(decoder.stop, 1);
 }
 
-// Stops at damaged data, which libjpeg only warns of. Odd headers are harmless.
+// Treats libjpeg's warnings about damaged data as errors. Three warnings about
+// odd headers are ignored, because such files decode correctly.
 void StopAtDamage(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   const int code = jpeg->err->msg_code;
@@ -60,7 +63,7 @@ void Start(Decoder& decoder) {
   decoder.progress.progress_monitor = StopAtManyScans;
 }
 
-// Reads the header. Returns false after an error.
+// Reads the JPEG's header. Returns false after an error.
 bool ReadHead(Decoder& decoder, const uint8_t* bytes, size_t size) {
   if (setjmp(decoder.stop) != 0) return false;
   jpeg_create_decompress(&decoder.jpeg);
@@ -76,7 +79,8 @@ bool ReadHead(Decoder& decoder, const uint8_t* bytes, size_t size) {
   return true;
 }
 
-// Converts a row of CMYK to RGB. Adobe's programs store all four inverted.
+// Converts a row of CMYK pixels to RGB. Adobe's programs store the four values
+// inverted.
 void ConvertCmyk(const uint8_t* row, int width, bool is_inverted, uint8_t* to) {
   for (int x = 0; x < width; ++x) {
     const int black = is_inverted ? row[4 * x + 3] : 255 - row[4 * x + 3];
@@ -88,8 +92,8 @@ void ConvertCmyk(const uint8_t* row, int width, bool is_inverted, uint8_t* to) {
   }
 }
 
-// Reads the pixels; `row` has space for a row of four channels. Returns false
-// after an error.
+// Reads all pixels. `row` is a buffer for one row of four channels. Returns
+// false after an error.
 bool ReadPixels(Decoder& decoder, uint8_t* row, uint8_t* pixels) {
   if (setjmp(decoder.stop) != 0) return false;
   jpeg_decompress_struct& jpeg = decoder.jpeg;
@@ -120,8 +124,8 @@ uint32_t Number(std::span<const uint8_t> bytes, size_t at, size_t count,
 }  // namespace
 
 int ExifOrientation(std::span<const uint8_t> segment) {
-  // The segment is "Exif", two zeros, and a TIFF file whose first directory has
-  // entries of 12 bytes.
+  // An EXIF segment is "Exif", two zero bytes, and a TIFF file. The TIFF file's
+  // first directory has entries of 12 bytes, one of which is the orientation.
   constexpr size_t kHead = 6, kEntry = 12;
   constexpr uint32_t kOrientation = 0x112;
   if (segment.size() < kHead + 8 || segment[0] != 'E' || segment[1] != 'x' ||
@@ -148,8 +152,8 @@ StatusOr<Picture> Upright(Picture picture, int orientation) {
   EMBER_ASSIGN_OR_RETURN(Picture upright,
                          Picture::Make(swaps ? picture.height : picture.width,
                                        swaps ? picture.width : picture.height));
-  // Each orientation is a flip of the stored columns, a flip of the stored
-  // rows, and an exchange of both axes.
+  // Each EXIF orientation is a combination of three operations on the stored
+  // picture: mirroring its columns, mirroring its rows, and swapping both axes.
   const bool flips_columns = orientation == 2 || orientation == 3 ||
                              orientation == 7 || orientation == 8;
   const bool flips_rows = orientation == 3 || orientation == 4 ||

@@ -2,7 +2,8 @@
 
 #include <cstdio>
 #include <cstdlib>
-// jpeglib.h needs <cstdio> before it.
+// This include must come first, because jpeglib.h uses FILE without including
+// <cstdio>.
 #include <jpeglib.h>
 
 #include "gtest/gtest.h"
@@ -34,7 +35,8 @@ std::string Error(std::string_view bytes) {
   return picture.ok() ? "" : std::string(picture.status().message());
 }
 
-// 8x6 pixels that Pillow wrote: the left half is red, the right half blue.
+// A JPEG of 8x6 pixels, written by Pillow: the left half is red, the right half
+// is blue.
 std::string Jpeg() {
   return FromHex(
       "ffd8ffe000104a46494600010100000100010000ffdb0043000d090a0b0a080d0b0a0b0e"
@@ -48,8 +50,8 @@ std::string Jpeg() {
       "3ae468f47d2b4a6e21787fffd9");
 }
 
-// 2x2 pixels in the four inks of CMYK, as Adobe stores them: the left column is
-// red, the right one blue.
+// A JPEG of 2x2 pixels in CMYK, inverted as Adobe stores it: the left column is
+// red, the right one is blue.
 std::string CmykJpeg() {
   return FromHex(
       "ffd8ffee000e41646f626500640000000000ffdb004300100b0c0e0c0a100e0d0e121110"
@@ -60,15 +62,14 @@ std::string CmykJpeg() {
       "232b6bfaa498a57e3a2ea6710d00ffd9");
 }
 
-std::string GreyPng() {  // 2x2: 0, 85, 170, 255
+std::string GreyPng() {  // the four pixels are 0, 85, 170 and 255
   return FromHex(
       "89504e470d0a1a0a0000000d4948445200000002000000020800000000"
       "57dd52f80000000e4944415478da6360086558f51f0003ad01ff7a93847f"
       "0000000049454e44ae426082");
 }
 
-// Replaces `count` bytes at `at` of a JPEG's frame header by big-endian
-// numbers.
+// Replaces the height and the width in a JPEG's frame header.
 std::string WithSize(std::string jpeg, int height, int width) {
   const size_t frame = jpeg.find("\xff\xc0");
   jpeg[frame + 5] = static_cast<char>(height >> 8);
@@ -140,7 +141,8 @@ TEST(DecodeTest, PngThatIsWrittenIsReadBack) {
 }
 
 TEST(DecodeTest, EveryTruncationIsAnError) {
-  // A PNG may lack its last chunk, of 12 bytes: all pixels are there.
+  // The last 12 bytes of a PNG (the chunk IEND) and the last 2 bytes of a JPEG
+  // may be missing, because all pixels come before them.
   for (const auto& [whole, end] :
        {std::pair(Jpeg(), 2), std::pair(GreyPng(), 12)}) {
     for (size_t size = 0; size + static_cast<size_t>(end) < whole.size();
@@ -153,12 +155,14 @@ TEST(DecodeTest, HugeDimensionsAreRefusedBeforeMemoryIsTaken) {
   EXPECT_EQ(Error(WithSize(Jpeg(), 65000, 65000)),
             "x.png: cannot decode the picture: expected a picture of 1 to "
             "67108864 pixels, found 65000x65000");
-  // libjpeg stops at the end of the data, not after 60 million pixels.
+  // The header says 8000x8000 pixels, but the data ends much earlier. libjpeg
+  // must stop there with an error.
   EXPECT_NE(Error(WithSize(Jpeg(), 8000, 8000)), "");
 }
 
-// Returns a progressive JPEG of 16x16 grey pixels. With `scans` below 0 it
-// has the usual ones; otherwise each scan has one coefficient of one component.
+// Returns a progressive JPEG of 16x16 grey pixels. If `scans` is negative, it
+// has libjpeg's usual scans. Otherwise it has so many scans, of one coefficient
+// each.
 std::string ProgressiveJpeg(int scans) {
   jpeg_compress_struct jpeg;
   jpeg_error_mgr errors;
@@ -227,15 +231,17 @@ TEST(DecodeTest, OrientationOfExif) {
   EXPECT_EQ(internal::ExifOrientation(Bytes(big)), 8);
   for (size_t size = 0; size < big.size() - 4; ++size)
     EXPECT_EQ(internal::ExifOrientation(Bytes(big.substr(0, size))), 1) << size;
-  // An offset behind the segment.
+  // The directory's offset in this TIFF header points behind the end of the
+  // segment.
   EXPECT_EQ(internal::ExifOrientation(
                 Bytes(segment(FromHex("49492a00ffffffff0100")))),
             1);
 }
 
 TEST(DecodeTest, UprightUndoesEachOrientation) {
-  // The corners of an upright 2x3 picture are 1 2 / 5 6, rows 12, 34, 56. For
-  // each orientation the stored rows are listed.
+  // A picture of 2x3 pixels, upright the rows 12, 34, 56. Each entry has an
+  // orientation and the rows in which a camera stores the picture with that
+  // orientation.
   const std::string stored[] = {"12|34|56", "21|43|65", "65|43|21", "56|34|12",
                                 "135|246",  "246|135",  "642|531",  "531|642"};
   for (int orientation = 1; orientation <= 8; ++orientation) {

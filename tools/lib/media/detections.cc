@@ -10,10 +10,10 @@
 namespace ember::tools {
 namespace {
 
-// A result of the model. `dims` lacks the leading dims of 1, but [1, 4] is
-// kept: it is one box.
+// A result of the model. Leading 1s of its shape are removed from `dims`,
+// except in [1, 4], which is a single box.
 struct Result {
-  std::string name;  // in lower case
+  std::string name;  // name of the result, in lower case
   const vm::Tensor* tensor = nullptr;
   std::vector<int64_t> dims;
 
@@ -42,14 +42,16 @@ std::vector<Result> ResultsOf(std::span<const std::string> names,
   return results;
 }
 
-// The results that are the parts of detections.
+// The results that together describe the detections; null where the model has
+// none.
 struct Parts {
   const Result* boxes = nullptr;
   const Result* scores = nullptr;
   const Result* classes = nullptr;
   const Result* count = nullptr;
   const Result* indices = nullptr;
-  bool scores_have_classes = false;  // [N, C] or [C, N], not [N]
+  bool scores_have_classes = false;  // true: the scores are [N, C] or [C, N];
+                                     // false: [N]
   bool classes_first = false;        // [C, N]
   int64_t class_count = 0;
 };
@@ -63,8 +65,8 @@ bool IsTensorflow(const Result& result) {
          result.Has("partitionedcall");
 }
 
-// True if the elements are whole numbers, as classes are also in floats, and
-// not all are 0 or 1.
+// True if the elements look like class numbers: all are whole numbers (in
+// floats, too), and not all of them are 0 or 1.
 bool AreClasses(const Result& result) {
   if (IsInteger(result.tensor->type)) return true;
   bool is_above_one = false;
@@ -75,7 +77,8 @@ bool AreClasses(const Result& result) {
   return is_above_one;
 }
 
-// Assigns the results [N] to scores and classes.
+// Looks among the results of shape [N] for the scores and the classes of the N
+// boxes.
 void TakeLists(const std::vector<Result>& results, int64_t n, Parts& parts) {
   std::vector<const Result*> lists;
   for (const Result& result : results) {
@@ -100,7 +103,7 @@ void TakeLists(const std::vector<Result>& results, int64_t n, Parts& parts) {
   }
 }
 
-// Finds scores for each class, [N, C] or [C, N].
+// Looks for a result with a score for each box and class, [N, C] or [C, N].
 void TakeMatrix(const std::vector<Result>& results, int64_t n, Parts& parts) {
   for (const Result& result : results) {
     if (&result == parts.boxes || result.dims.size() != 2) continue;
@@ -115,8 +118,9 @@ void TakeMatrix(const std::vector<Result>& results, int64_t n, Parts& parts) {
   }
 }
 
-// Returns the result with the boxes: the only one [N, 4], or the only one that
-// is also named so. Several, one for each stride, are a model's own encoding.
+// Returns the result that has the boxes: the only one of shape [N, 4] whose
+// name contains "box", or else the only one of that shape. Null if there are
+// several, which are a detector's own encoding with a result for each stride.
 const Result* FindBoxes(const std::vector<Result>& results) {
   std::vector<const Result*> all, named;
   for (const Result& result : results) {
@@ -149,7 +153,8 @@ std::optional<Parts> FindParts(const std::vector<Result>& results) {
   return parts;
 }
 
-// Converts four coordinates to corners in pixels of the picture.
+// Converts the four coordinates of a box to its corners in pixels of the
+// picture.
 class Corners {
  public:
   Corners(BoxOrder order, bool is_relative, const PictureView& view)
@@ -200,7 +205,8 @@ double Overlap(const Detection& a, const Detection& b) {
   return both / (area(a) + area(b) - both);
 }
 
-// Sorts by score, and removes boxes that overlap a better one of their class.
+// Sorts the detections by score. Removes each box that overlaps a better one of
+// the same class.
 void Finish(const DetectionOptions& options, bool removes_overlap,
             std::vector<Detection>& found) {
   std::erase_if(found, [](const Detection& one) { return !IsFinite(one); });
@@ -219,7 +225,9 @@ void Finish(const DetectionOptions& options, bool removes_overlap,
   found = std::move(kept);
 }
 
-// Rows of `width` numbers, of which four, from `box` on, are a box.
+// The form of a result whose rows have `width` numbers each. The other fields
+// are indices in a row: `box` of the first of the box's four coordinates,
+// `score`, and `number` of the class.
 struct Rows {
   const Result* result;
   int64_t width, box, score, number;
@@ -230,7 +238,8 @@ std::optional<Rows> FindRows(const std::vector<Result>& results) {
     if (result.dims.empty() || result.dims.size() > 2 ||
         !IsFloat(result.tensor->type))
       continue;
-    // A single row has lost its leading dim.
+    // If there is only one row, the leading dim 1 of its shape has been
+    // removed.
     const int64_t width = result.dims.back();
     if (width == 7) return Rows{&result, 7, 3, 2, 1};
     constexpr int64_t kMaxRows = 1000;
@@ -265,7 +274,7 @@ Detections FromRows(const Rows& rows, const PictureView& view,
     const auto at = [&](int64_t column) {
       return rows.result->At(i * rows.width + column);
     };
-    // A negative image number ends the list.
+    // A row with a negative image number marks the end of the detections.
     if (rows.width == 7 && at(0) < 0) break;
     if (!(at(rows.score) >= options.min_score)) continue;
     Detection& one = detections.found.emplace_back();
@@ -279,8 +288,8 @@ Detections FromRows(const Rows& rows, const PictureView& view,
   return detections;
 }
 
-// Reads the score and the class of box i. Returns false if no class has a
-// score that is high enough.
+// Reads the score and the class of box i. Returns false if the score is below
+// options.min_score.
 bool ReadScore(const Parts& parts, int64_t i, const DetectionOptions& options,
                Detection& one) {
   if (!parts.scores_have_classes) {
@@ -292,7 +301,7 @@ bool ReadScore(const Parts& parts, int64_t i, const DetectionOptions& options,
   }
   const int64_t n = parts.boxes->dims[0];
   one.score = -INFINITY;
-  // If there are two classes, the first is the background.
+  // If there are two classes, class 0 is taken for the background and skipped.
   for (int64_t c = parts.class_count == 2 ? 1 : 0; c < parts.class_count; ++c) {
     const double score = parts.scores->At(
         parts.classes_first ? c * n + i : i * parts.class_count + c);

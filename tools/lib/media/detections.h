@@ -36,15 +36,17 @@
 namespace ember::tools {
 
 struct Detection {
-  double left = 0, top = 0, right = 0, bottom = 0;  // pixels of the picture
-  int64_t number = 0;                               // the class
+  // corners of the box, in pixels of the picture
+  double left = 0, top = 0, right = 0, bottom = 0;
+  int64_t number = 0;  // the class
   double score = 0;
 };
 
 struct Detections {
-  std::vector<Detection> found;  // the highest scores come first
+  std::vector<Detection> found;  // sorted by score, the highest first
   int64_t classes = 0;           // number of classes; 0: not known
-  std::string form;              // the form that was recognised, for messages
+  std::string form;              // text that names the recognised form of
+                                 // results, for messages
 };
 
 enum class BoxOrder : uint8_t { kAuto, kXyxy, kYxyx, kXywh, kCxcywh };
@@ -52,12 +54,13 @@ enum class BoxOrder : uint8_t { kAuto, kXyxy, kYxyx, kXywh, kCxcywh };
 struct DetectionOptions {
   BoxOrder order = BoxOrder::kAuto;
   double min_score = 0.5;
-  double max_overlap = 0.45;  // intersection over union
+  double max_overlap = 0.45;  // largest intersection over union of two kept
+                              // boxes of a class
   size_t max_count = 200;
 };
 
-// Returns nothing if the results have none of the forms. `names` are the names
-// of the results.
+// Returns the detections in a model's results, or nothing if the results have
+// none of the forms. `names` are the names of the results.
 std::optional<Detections> FindDetections(std::span<const std::string> names,
                                          std::span<const vm::Tensor> results,
                                          const PictureView& view,

@@ -10,12 +10,14 @@
 namespace ember::tools {
 namespace {
 
-// Returns the number of pixels of a point of the font that suits a picture.
+// Returns the side in pixels of a point of the font, so that text is readable
+// in a picture of this size.
 int ScaleOf(const Picture& picture) {
   return std::clamp(std::min(picture.width, picture.height) / 200, 1, 8);
 }
 
-// Number of bytes of a UTF-8 character that begins with this byte.
+// Returns the number of bytes of the UTF-8 character that begins with this
+// byte.
 size_t Utf8Length(char byte) {
   const auto value = static_cast<uint8_t>(byte);
   return value < 0xc0 ? 1 : value < 0xe0 ? 2 : value < 0xf0 ? 3 : 4;
@@ -27,13 +29,14 @@ size_t CharacterCount(std::string_view text) {
   return count;
 }
 
-// Black or white, whichever can be read on the colour.
+// Returns the colour of text on a background colour: black or white, whichever
+// has more contrast.
 Rgb TextColorOn(Rgb color) {
   const int light = 299 * color[0] + 587 * color[1] + 114 * color[2];
   return light > 140'000 ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
 }
 
-// Rounds and clamps a coordinate, so that it fits an int with reserve.
+// Rounds a coordinate to a pixel and clamps it to the picture.
 int Pixel(double value, int limit) {
   return static_cast<int>(std::lround(std::clamp(value, 0.0, limit - 1.0)));
 }
@@ -56,7 +59,7 @@ void DrawBox(const Detection& one, const std::string& label, Picture& picture) {
   FillRectangle(left, bottom - line + 1, width, line, color, picture);
   FillRectangle(left, top, line, height, color, picture);
   FillRectangle(right - line + 1, top, line, height, color, picture);
-  // The label is above the box if there is space, else inside of it.
+  // The label is drawn above the box if there is space, otherwise inside of it.
   const int text_height = (kGlyphHeight + 2) * scale;
   const int text_top = top >= text_height ? top - text_height : top;
   const int text_width = TextWidth(label, scale) + 2 * scale;
@@ -69,13 +72,14 @@ void DrawBox(const Detection& one, const std::string& label, Picture& picture) {
 }  // namespace
 
 Rgb ClassColor(int64_t number) {
-  // The hue goes round by the golden ratio, so that near numbers differ.
+  // The hue of successive numbers advances by the golden ratio, so that
+  // neighbouring numbers have very different colours.
   constexpr double kStep = 0.61803398875;
   const double hue =
       std::fmod(0.02 + static_cast<double>(number % 4096) * kStep, 1.0) * 6;
   Rgb color;
   for (int channel = 0; channel < 3; ++channel) {
-    // HSV with saturation 0.85 and value 0.95.
+    // Converts HSV to RGB, with saturation 0.85 and value 0.95.
     const double k = std::fmod(5 - 2 * channel + hue, 6.0);
     const double part = std::clamp(std::min(k, 4 - k), 0.0, 1.0);
     color[static_cast<size_t>(channel)] =
@@ -122,7 +126,8 @@ std::vector<LegendEntry> DrawDetections(const Detections& detections,
                                         const Labels& labels,
                                         Picture& picture) {
   std::map<int64_t, int> counts;
-  // The best boxes are drawn last, so that no other box covers them.
+  // Boxes are drawn in ascending order of score, so that the best ones are on
+  // top.
   for (size_t i = detections.found.size(); i-- > 0;) {
     const Detection& one = detections.found[i];
     ++counts[one.number];

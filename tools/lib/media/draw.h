@@ -22,12 +22,13 @@
 
 namespace ember::tools {
 
-// The colour of a class; neighbouring numbers have colours that differ much.
+// Returns the colour of a class. Neighbouring class numbers have very different
+// colours.
 Rgb ClassColor(int64_t number);
 
 // Draws text with its top left corner at (x, y). Each point of the font is a
-// square of `scale` pixels. TextWidth returns the pixels that the text needs;
-// its height is 7 * scale.
+// square of `scale` pixels. TextWidth returns the width in pixels; the height
+// is 7 * scale.
 void DrawText(std::string_view text, int x, int y, int scale, Rgb color,
               Picture& picture);
 int TextWidth(std::string_view text, int scale);
@@ -40,14 +41,14 @@ struct LegendEntry {
   std::string text;
 };
 
-// Draws each box with its label and score. Returns the legend: the classes with
-// the number of their boxes.
+// Draws each box with its label and score. Returns the legend: the names of the
+// classes, each with its number of boxes.
 std::vector<LegendEntry> DrawDetections(const Detections& detections,
                                         const Labels& labels, Picture& picture);
-// Colours each pixel by its class; class 0, usually the background, stays as it
-// is if there are others. `numbers` has one number for each pixel, -1 for none.
-// Returns the legend: the classes with their share of the picture, the largest
-// first.
+// Colours each pixel by its class. If there are several classes, class 0
+// (usually the background) keeps the picture's colours. `numbers` has the class
+// of each pixel, or -1. Returns the legend: the names of the classes with their
+// shares of the picture, the largest first.
 std::vector<LegendEntry> DrawClasses(std::span<const int32_t> numbers,
                                      int64_t classes, const Labels& labels,
                                      Picture& picture);

@@ -22,7 +22,7 @@ vm::Tensor Floats(std::vector<int64_t> dims, const std::vector<float>& values) {
   return Of<float>(DType::kF32, std::move(dims), values);
 }
 
-// An input of 100x50, made from a picture of 200x100.
+// An input of 100x50 pixels into which a picture of 200x100 was resized.
 PictureView View() {
   return {.x_scale = 2, .y_scale = 2, .width = 100, .height = 50};
 }
@@ -130,12 +130,13 @@ TEST(DetectionsTest, OtherResultsAreNone) {
       Find({"output"}, {Floats({1, 2, 85}, std::vector<float>(170, 0.5f))}));
   EXPECT_FALSE(Find({"boxes"}, {Floats({2, 4}, std::vector<float>(8, 1))}));
   EXPECT_FALSE(Find({}, {}));
-  // Boxes for each stride are a model's own encoding (YuNet).
+  // YuNet's results are its own encoding, with boxes for each stride. They must
+  // not be taken for detections.
   EXPECT_FALSE(
       Find({"cls_8", "bbox_8", "cls_16", "bbox_16"},
            {Floats({1, 2, 1}, {1, 1}), Floats({1, 2, 4}, std::vector<float>(8)),
             Floats({1, 1, 1}, {1}), Floats({1, 1, 4}, std::vector<float>(4))}));
-  // Empty lists and NaN are no reason to fail.
+  // Empty results and NaN coordinates must not make FindDetections fail.
   const auto none =
       Find({"boxes", "scores"}, {Floats({0, 4}, {}), Floats({0}, {})});
   ASSERT_TRUE(none);
@@ -146,7 +147,7 @@ TEST(DetectionsTest, OtherResultsAreNone) {
   EXPECT_TRUE(!nan || nan->found.empty());
 }
 
-// Finds the classes of an input of this size in one result.
+// Returns the class map of a result, for an input of this size.
 std::optional<ClassMap> Map(const vm::Tensor& result, int width = 10,
                             int height = 8) {
   const PictureView view{.width = width, .height = height};
@@ -188,7 +189,7 @@ TEST(ClassMapTest, OtherResultsAreNone) {
 
 TEST(ClassMapTest, OnThePicture) {
   ClassMap map{.width = 2, .height = 1, .classes = 2, .numbers = {0, 1}};
-  // The input shows columns 2 to 5 of a picture of 8x1.
+  // The input was cropped from columns 2 to 5 of a picture of 8x1 pixels.
   const PictureView view{.left = 2, .width = 4, .height = 1};
   EXPECT_EQ(OnPicture(map, view, 8, 1),
             (std::vector<int32_t>{-1, -1, 0, 0, 1, 1, -1, -1}));

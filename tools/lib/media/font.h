@@ -9,10 +9,12 @@ namespace ember::tools {
 
 inline constexpr int kGlyphWidth = 5, kGlyphHeight = 7;
 
-// The columns of a character from the left. Bit 0 is the topmost point.
+// The font's glyph of a character: its columns from left to right. Bit 0 of a
+// column is the topmost point.
 using Glyph = std::array<uint8_t, kGlyphWidth>;
 
-// Returns the glyph of a character; a filled box if it is not printable ASCII.
+// Returns the glyph of a character. A character that is not printable ASCII
+// gets a filled box.
 Glyph GlyphOf(char character);
 
 }  // namespace ember::tools

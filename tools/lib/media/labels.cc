@@ -33,7 +33,8 @@ std::vector<std::string> Lines(std::string_view text) {
   return lines;
 }
 
-// Removes the first `length` characters, and a colon and spaces after them.
+// Returns the line without its first `length` characters, and without a colon
+// and spaces after them.
 std::string Rest(const std::string& line, size_t length) {
   std::string_view rest = std::string_view(line).substr(length);
   if (rest.starts_with(':')) rest.remove_prefix(1);
@@ -41,8 +42,8 @@ std::string Rest(const std::string& line, size_t length) {
 }
 
 // If each line begins with its number, counted from 0 or 1, removes the
-// numbers. Where they count from 1, the labels leave out class 0, the
-// background, as Labels::Fits expects.
+// numbers. If they count from 1, label 0 (the background) is missing, which
+// Labels::Fits allows for.
 void RemoveNumbers(std::vector<std::string>& lines) {
   std::vector<std::string> rests;
   int64_t first = 0;
@@ -63,7 +64,8 @@ void RemoveNumbers(std::vector<std::string>& lines) {
   if (first == 0 || first == 1) lines = std::move(rests);
 }
 
-// Removes "n01440764 " at the beginning of each line.
+// Removes the number of a WordNet synset ("n01440764 ") at the beginning of
+// each line.
 void RemoveSynsets(std::vector<std::string>& lines) {
   constexpr size_t kLength = 9;
   for (const std::string& line : lines) {
@@ -81,8 +83,8 @@ std::optional<std::string> TextOf(const nlohmann::json& value) {
   return std::nullopt;
 }
 
-// Makes a list of the names by their numbers. Numbers without a name get
-// "class 7".
+// Makes the list of labels from a map of class numbers to names. Missing
+// numbers get a name such as "class 7".
 std::optional<std::vector<std::string>> ListOf(
     const std::map<int64_t, std::string>& names) {
   if (names.empty() || names.begin()->first < 0 ||
@@ -121,7 +123,8 @@ std::optional<std::vector<std::string>> FromJson(std::string_view text) {
   return ListOf(names);
 }
 
-// Parses a dictionary as Python prints it: {0: 'person', 1: "driver's seat"}.
+// Parses the text of a Python dictionary from numbers to names: {0: 'person',
+// 1: "driver's seat"}.
 std::optional<std::vector<std::string>> FromPython(std::string_view text) {
   std::map<int64_t, std::string> names;
   size_t at = text.find('{');

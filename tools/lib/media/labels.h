@@ -1,4 +1,4 @@
-// The names of a model's classes.
+// Reads the names (labels) of a model's classes.
 //
 //   EMBER_ASSIGN_OR_RETURN(Labels labels, ReadLabels("labels.txt"));
 //   labels.Name(281, 1000)   // "tabby, tabby cat"
@@ -24,20 +24,23 @@ namespace ember::tools {
 
 struct Labels {
   std::vector<std::string> names;
-  std::string source;  // file or key of the metadata, for messages
+  std::string source;  // origin of the labels, for messages: a file or a
+                       // metadata key
 
   bool empty() const { return names.empty(); }
-  // True if a result of so many classes can be of these labels: as many, or one
-  // more, if class 0 is the background that the labels leave out.
+  // True if a result with `classes` classes can have these labels: there are as
+  // many labels, or one fewer, in which case class 0 is an unlabelled
+  // background.
   bool Fits(int64_t classes) const;
-  // Returns the name of a class of a result with so many classes; if it has
-  // none, a text such as "class 7". `classes` 0: not known.
+  // Returns the label of a class, or a text such as "class 7" if it has none.
+  // `classes` is the number of classes of the result; 0: not known.
   std::string Name(int64_t number, int64_t classes) const;
 };
 
-// Reads a file. The path is as the user typed it (tools/lib/cli/paths.h).
+// Reads labels from a file. The path is as the user typed it
+// (tools/lib/cli/paths.h).
 StatusOr<Labels> ReadLabels(const std::string& path);
-// Parses the text of a file; `name` is for errors.
+// Parses labels from the text of a file; `name` is the file's, for errors.
 StatusOr<Labels> ParseLabels(std::string_view text, std::string_view name);
 
 // Returns the labels of a model's result, from the first of these keys that

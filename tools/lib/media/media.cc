@@ -25,7 +25,8 @@ namespace {
 
 constexpr int64_t kDefaultTop = 5;
 
-// If the value of --input is [NAME=]@FILE without a type, returns the file.
+// Returns the file of a value of --input that may be a picture or a sound,
+// [NAME=]@FILE; "" if the value gives a tensor's type.
 std::string FileOf(const std::string& spec) {
   const StatusOr<NamedPath> path = ParsePathSpec(spec);
   if (!path.ok()) return "";
@@ -37,7 +38,8 @@ std::string FileOf(const std::string& spec) {
 
 enum class MediaKind { kPicture, kSound, kOther };
 
-// Returns what a file is. Its name says it, or its contents if it is stdin.
+// Returns the kind of a file, decided by its name, or by its contents if it is
+// stdin.
 StatusOr<MediaKind> KindOf(const std::string& path) {
   if (path != kStandardStream) {
     if (HasPictureName(path)) return MediaKind::kPicture;
@@ -89,8 +91,8 @@ std::string TypesText(const std::vector<std::string>& names,
   return results.size() > kMaxShown ? text + " ..." : text;
 }
 
-// Returns the labels of a result that is a map: the result NAME.keys, which has
-// a text for each value.
+// Returns the labels of a result that is the values of a map: the texts in the
+// result NAME.keys, which has one for each value.
 Labels KeysOf(const std::string& name, const std::vector<std::string>& names,
               const std::vector<vm::Tensor>& results) {
   for (size_t i = 0; i < results.size(); ++i) {
@@ -152,7 +154,8 @@ StatusOr<Media> Media::Start(const MediaFlags& flags,
     EMBER_ASSIGN_OR_RETURN(const MediaKind kind, KindOf(path));
     if (kind == MediaKind::kOther) continue;
     (kind == MediaKind::kPicture ? has_picture : has_sound) = true;
-    // A file that does not exist is reported before the model is compiled.
+    // Files are opened before the model is compiled, so that a missing file is
+    // reported at once.
     EMBER_ASSIGN_OR_RETURN(const std::string file, InputPath("--input", path));
     EMBER_RETURN_IF_ERROR(MappedFile::Open(file).status());
   }
@@ -313,8 +316,8 @@ Status Media::Show(const vm::Module& module,
   const auto find = [&] {
     detections = FindDetections(names, results, view_, detection_options_);
   };
-  // A detector's list of scores looks like a classifier's, so boxes are looked
-  // for first if they are to be drawn.
+  // A detector's list of scores looks like a classifier's result. So with
+  // --draw, boxes are looked for first.
   if (!flags_.draw.empty()) find();
   bool has_shown = !detections && ShowClasses(module, names, results);
   if (picture_ && !has_shown && !detections) find();

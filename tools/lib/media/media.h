@@ -1,4 +1,5 @@
-// Pictures and sound as inputs of vm-run, words and drawn pictures as results.
+// Makes inputs of vm-run from pictures and sounds, and shows its results as
+// words and drawn pictures.
 //
 //   MediaFlags flags;
 //   flags.Add(command_line);
@@ -41,14 +42,15 @@ struct MediaFlags {
 
 class Media {
  public:
-  // Checks the flags, reads the labels and opens the files that `inputs`, the
-  // values of --input, name. Does nothing else before the model is compiled.
+  // Checks the flags, reads the labels and opens the picture and sound files
+  // among `inputs`, the values of --input. All other work is done after the
+  // model is compiled.
   static StatusOr<Media> Start(const MediaFlags& flags,
                                const std::vector<std::string>& inputs);
 
-  // Returns a function that makes the value of an input of the module from a
-  // file; it returns nothing if the file is neither a picture nor a sound. Both
-  // this object and the module must outlive it.
+  // Returns a function that reads a file as the value of the module's input
+  // `number`. It returns nothing if the file is neither a picture nor a sound.
+  // The Media and the module must outlive the function.
   std::function<std::optional<StatusOr<vm::Tensor>>(const std::string& path,
                                                     size_t number)>
   Reader(const vm::Module& module);
@@ -61,7 +63,7 @@ class Media {
                                         const std::string& path, size_t number);
   StatusOr<vm::Tensor> ReadSoundInput(const vm::Module& module,
                                       const std::string& path, size_t number);
-  // Both return true if they printed something.
+  // ShowClasses and ShowDetections return true if they printed something.
   bool ShowClasses(const vm::Module& module,
                    const std::vector<std::string>& names,
                    const std::vector<vm::Tensor>& results) const;

@@ -1,4 +1,4 @@
-// Reads arbitrary bytes as a picture, a sound and labels.
+// Fuzzes the readers of pictures, sounds and labels with arbitrary bytes.
 #include <cstdint>
 #include <span>
 #include <string_view>

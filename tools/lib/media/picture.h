@@ -25,7 +25,8 @@ struct Picture {
   static constexpr int64_t kMaxPixels = int64_t{1} << 26;
 
   int width = 0, height = 0;
-  std::vector<uint8_t> pixels;  // width * height * 3 bytes
+  std::vector<uint8_t> pixels;  // RGB values of all pixels: width * height * 3
+                                // bytes
 
   // Returns an error if an extent is below 1, or if there would be more than
   // kMaxPixels.
@@ -35,7 +36,7 @@ struct Picture {
 
   uint8_t* at(int x, int y) { return pixels.data() + Offset(x, y); }
   const uint8_t* at(int x, int y) const { return pixels.data() + Offset(x, y); }
-  // Returns a text such as "640x480".
+  // Returns the picture's size as text, such as "640x480".
   std::string SizeText() const;
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 using Fit = PictureOptions::Fit;
 
-// The axes of an input of a picture. An extent of 0 is open.
+// The layout of an input that takes a picture. A height or width of 0 is open.
 struct Layout {
   int64_t batch = 1, channels = 1, height = 0, width = 0;
   bool channels_first = true;
@@ -20,8 +20,8 @@ struct Layout {
 
 bool IsChannels(int64_t dim) { return dim == 1 || dim == 3; }
 
-// Returns the layout of these dims, of which those below 0 are open; nothing if
-// they are none of a picture.
+// Returns the layout of an input with these dims; negative dims are open.
+// Returns nothing if the input cannot take a picture.
 std::optional<Layout> LayoutOf(std::span<const int64_t> dims,
                                std::optional<bool> channels_first) {
   const size_t rank = dims.size();
@@ -31,7 +31,7 @@ std::optional<Layout> LayoutOf(std::span<const int64_t> dims,
   if (rank == 4) layout.batch = std::max<int64_t>(dims[0], 1);
   std::span<const int64_t> rest = dims.subspan(rank == 4 ? 1 : 0);
   if (rank == 2) {
-    // A list of features [1, N] is no picture.
+    // An input [1, N] or [N, 1] is a vector of features, not a picture.
     if (rest[0] == 1 || rest[1] == 1) return std::nullopt;
     layout.height = open(rest[0]);
     layout.width = open(rest[1]);
@@ -39,7 +39,8 @@ std::optional<Layout> LayoutOf(std::span<const int64_t> dims,
   }
   bool is_first = IsChannels(rest[0]);
   const bool is_last = IsChannels(rest[2]);
-  // Both may be small, as in [1, 3, 224, 1]: then the user's word counts.
+  // In [1, 3, 224, 1] both 3 and 1 may be the channels. The user's option
+  // `layout` then decides.
   if (channels_first) {
     if (!(*channels_first ? is_first : is_last)) return std::nullopt;
     is_first = *channels_first;
@@ -54,7 +55,8 @@ std::optional<Layout> LayoutOf(std::span<const int64_t> dims,
 }
 
 double Grey(const uint8_t* pixel) {
-  // The weights and the rounding are those of the Python library Pillow.
+  // The weights of red, green and blue and the rounding are the same as in the
+  // Python library Pillow.
   return (pixel[0] * 19595 + pixel[1] * 38470 + pixel[2] * 7471 + 0x8000) >> 16;
 }
 
@@ -67,7 +69,8 @@ int64_t Scaled(int64_t extent, double factor) {
                            std::lround(static_cast<double>(extent) * factor));
 }
 
-// The size to which the picture is resized before it is cropped or padded.
+// The size to which a picture is resized, before it is cropped or padded to the
+// input's size. `text` says why, for the user.
 struct Target {
   int64_t width, height;
   std::string text;
@@ -102,11 +105,13 @@ Target TargetOf(const Picture& picture, int64_t width, int64_t height,
   return {width, height, ""};
 }
 
-// Returns the value of a channel as the options say.
+// Maps a pixel's value in one channel to the input's value: scales and
+// normalises it as the options say, and clamps it to the type's range.
 struct Normaliser {
   const PictureOptions& options;
   double lowest, highest;
-  // The step and the zero point of a quantised input.
+  // The scale of a quantised input: a value v is stored as v / step +
+  // zero_point.
   double step = 1, zero_point = 0;
 
   double operator()(double pixel, size_t channel) const {

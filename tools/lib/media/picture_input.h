@@ -23,11 +23,11 @@
 
 namespace ember::tools {
 
-// Maps points of an input to points of the picture from which it was made:
-// x of the picture = left + x of the input * x_scale.
+// Maps points of the input to points of the picture from which it was made: x
+// in the picture is left + x_scale * x in the input, and y likewise.
 struct PictureView {
   double left = 0, top = 0, x_scale = 1, y_scale = 1;
-  int width = 0, height = 0;  // size of the input
+  int width = 0, height = 0;  // size of the input in pixels
 };
 
 struct PictureInput {
@@ -36,13 +36,15 @@ struct PictureInput {
   std::string text;  // one line that says what was done to the picture
 };
 
-// Error: the input is none of a picture; one line that says what was expected.
+// Makes the tensor of an input from a picture. Error: the input cannot take a
+// picture; the message says what was expected.
 StatusOr<PictureInput> MakePictureInput(const Picture& picture,
                                         const vm::TensorSignature& input,
                                         const PictureOptions& options);
 
-// Resizes and crops a picture to the input's size. An extent of 0 is open.
-// `text` receives what was done.
+// Resizes and crops a picture to the input's size. A width or height of 0 is
+// open and keeps the picture's own. `text` receives a description of what was
+// done.
 StatusOr<Picture> FitPicture(const Picture& picture, int64_t width,
                              int64_t height, const PictureOptions& options,
                              PictureView& view, std::string& text);

@@ -130,7 +130,7 @@ TEST(PictureInputTest, PresetsAndOrder) {
 }
 
 TEST(PictureInputTest, WaysToFit) {
-  // The left half is black, the right half white.
+  // The left half of the picture is black, the right half is white.
   Picture picture = Filled(8, 4, {0, 0, 0});
   for (int y = 0; y < 4; ++y)
     for (int x = 4; x < 8; ++x) std::fill_n(picture.at(x, y), 3, 255);

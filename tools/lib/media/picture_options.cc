@@ -40,8 +40,8 @@ const std::vector<Normalisation>& Presets() {
   return *presets;
 }
 
-// Returns the number; nothing if the text is none or is not finite. "1/255" is
-// a number, too.
+// Parses a number or a fraction such as "1/255". Returns nothing if the text is
+// neither, or if the value is not finite.
 std::optional<double> ParseNumber(std::string_view text) {
   if (const size_t slash = text.find('/'); slash != std::string_view::npos) {
     const std::optional<double> over = ParseNumber(text.substr(0, slash));
@@ -97,7 +97,8 @@ Status ApplyPreset(std::string_view word, PictureOptions& options) {
       std::string(word) + "'" + DidYouMean(word, names));
 }
 
-// Reads a mean of each channel from a file. The axis of 1 or 3 is the channels.
+// Reads an array of means from a file, and averages it over all axes but that
+// of the channels, which has 1 or 3 elements.
 StatusOr<std::vector<double>> ReadMean(const std::string& path) {
   EMBER_ASSIGN_OR_RETURN(const vm::Tensor tensor, ReadTensorFile(path));
   const std::vector<int64_t>& dims = tensor.dims;
@@ -123,7 +124,7 @@ StatusOr<std::vector<double>> ReadMean(const std::string& path) {
   return mean;
 }
 
-// Parses "256" or "256x320".
+// Parses a size: "256" (both sides) or "256x320" (width x height).
 std::optional<PictureOptions::Size> ParseSize(std::string_view text) {
   const size_t x = text.find('x');
   const std::optional<int64_t> width = ParseSide(text.substr(0, x));
@@ -242,7 +243,7 @@ bool IsAll(const std::vector<double>& numbers, double value) {
   return true;
 }
 
-// Parses the numbers of metadata, separated by spaces.
+// Parses a metadata value that is a list of numbers separated by spaces.
 std::optional<std::vector<double>> NumbersOf(
     std::span<const vm::MetadataEntry> metadata, const std::string& key) {
   const vm::MetadataEntry* entry = vm::FindMetadata(metadata, key);
@@ -282,7 +283,8 @@ std::string PictureOptions::FormulaText() const {
 Status ParsePictureOptions(std::string_view text, PictureOptions& options) {
   if (text.empty()) return OkStatus();
   options.source = "--image";
-  // The list that a number without a key belongs to: that of mean or std.
+  // In "mean=1,2,3" the items "2" and "3" have no key. They are appended to
+  // this list, that of the last key.
   std::vector<double>* list = nullptr;
   bool more = true;
   while (more) {
@@ -347,7 +349,8 @@ PictureOptions PictureOptionsOfModel(
   const std::string image = "onnx.metadata.Image.";
   if (const auto format = value(image + "BitmapPixelFormat"); !format.empty()) {
     options.is_bgr = format.starts_with("Bgr") || format.starts_with("BGR");
-    // Without a range, Windows ML gives pixels from 0 to 255.
+    // If the metadata gives no range, Windows ML passes pixels from 0 to 255.
+    // So the default, without scaling, is right.
     options.is_normalisation_known = true;
     options.source = image + "BitmapPixelFormat";
   }

@@ -21,7 +21,7 @@
 //   scale=X   mean=X or X,X,X   std=X or X,X,X     (pixel * scale - mean) / std
 //
 // A mean can also be a file, mean=@FILE.npy, of [C], [C, H, W] or [H, W, C];
-// its mean over all pixels counts. Thread-safe.
+// its mean over all pixels is used. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_MEDIA_PICTURE_OPTIONS_H_
 #define EMBER_TOOLS_LIB_MEDIA_PICTURE_OPTIONS_H_
 
@@ -40,7 +40,7 @@ namespace ember::tools {
 
 struct PictureOptions {
   enum class Fit : uint8_t {
-    kStretch,  // Each side is resized to the input's side.
+    kStretch,  // Width and height are resized separately to the input's size.
     // The picture is scaled until its shorter side fits the input; the ends of
     // the longer side are cut off.
     kCrop,
@@ -54,28 +54,34 @@ struct PictureOptions {
 
   Fit fit = Fit::kStretch;
   Filter filter = Filter::kBilinear;
-  // For imagenet: the shorter side is resized to the input's times this.
+  // The shorter side is resized to this factor times the input's side. The
+  // preset imagenet sets it, so that the centre is cropped.
   double margin = 1;
   std::optional<int64_t> shorter_side;
   std::optional<Size> resize, crop;
   bool is_bgr = false;
-  std::optional<bool> channels_first;  // nothing: the input's shape says it
-  // The value of a pixel x is (x * scale - mean) / std. A list has one number
-  // for all channels or one for each, in the tensor's order of channels.
+  std::optional<bool> channels_first;  // nothing: the input's shape decides
+  // A pixel x becomes (x * scale - mean) / std. Each list has one number for
+  // all channels, or one for each channel in the tensor's order.
   double scale = 1;
   std::vector<double> mean = {0}, std = {1};
-  // Integers q of a quantised input are (q - zero_point) * step.
+  // In a quantised input, the integer q represents (q - zero_point) * step.
+  // Nothing: the input is not known to be quantised.
   std::optional<double> step;
   int64_t zero_point = 0;
-  // True if the numbers come from metadata or from the user.
+  // True if scale, mean and std come from metadata or from the user, not from
+  // the defaults above.
   bool is_normalisation_known = false;
-  std::string source;  // origin of the options: "--image", a key
+  std::string source;  // origin of the options, for messages: "--image" or a
+                       // metadata key
 
-  // Returns a text such as "x/255", "(x/255 - 0.485,0.456,0.406) / 0.2".
+  // Describes how a pixel x becomes a number, such as "x/255" or "(x/255 -
+  // 0.485,0.456,0.406) / 0.2".
   std::string FormulaText() const;
 };
 
-// Changes the options as the text says. Errors name the item.
+// Parses the items of `text` (as above) and changes the options. Errors name
+// the item.
 Status ParsePictureOptions(std::string_view text, PictureOptions& options);
 
 // Returns the options that metadata gives for an input: tflite.input.N.mean,

@@ -17,7 +17,8 @@ double Cubic(double x) {
   return 0;
 }
 
-// The source pixels that one pixel of the result is made of.
+// The source pixels of which one pixel of the result is a weighted sum: pixel
+// first + i has the weight weights[i].
 struct Taps {
   int first = 0;
   std::vector<float> weights;
@@ -35,7 +36,8 @@ std::vector<Taps> TapsOf(int from, int to, Filter filter) {
       taps = {std::min(static_cast<int>(center), from - 1), {1.0f}};
       continue;
     }
-    // Pillow truncates these two numbers.
+    // The bounds of the filter are truncated to integers as in Pillow, so that
+    // the results are equal.
     const double low = center - support + 0.5, high = center + support + 0.5;
     taps.first = std::max(0, static_cast<int>(low));
     const int end = std::min(from, static_cast<int>(high));

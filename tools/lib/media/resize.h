@@ -3,9 +3,10 @@
 //   EMBER_ASSIGN_OR_RETURN(Picture small,
 //                          Resize(cat, 224, 224, Filter::kBilinear));
 //
-// The filters are those of Pillow, and so of torchvision: where a picture gets
-// smaller, the filter is as much wider, so that every pixel counts
-// (anti-aliasing). Each of the two passes rounds to 8 bits. Thread-safe.
+// The filters are the same as in Pillow and torchvision: if a picture is made
+// smaller by a factor, the filter is made wider by it, so that every source
+// pixel counts (anti-aliasing). Each of the two passes rounds to 8 bits.
+// Thread-safe.
 #ifndef EMBER_TOOLS_LIB_MEDIA_RESIZE_H_
 #define EMBER_TOOLS_LIB_MEDIA_RESIZE_H_
 
@@ -18,15 +19,15 @@
 namespace ember::tools {
 
 enum class Filter : uint8_t {
-  kNearest,   // the pixel at the centre
+  kNearest,   // the source pixel nearest to the centre
   kBilinear,  // a triangle
-  kBicubic,   // Keys' cubic with a = -0.5
+  kBicubic,   // Keys' cubic convolution with a = -0.5
 };
 
-// Returns a name such as "bilinear".
+// Returns the name of the filter, such as "bilinear".
 std::string_view FilterName(Filter filter);
 
-// Error: the extents are not those of a picture (Picture::Make).
+// Resizes a picture. Error: Picture::Make refuses the new size.
 StatusOr<Picture> Resize(const Picture& picture, int64_t width, int64_t height,
                          Filter filter);
 

@@ -5,7 +5,7 @@
 namespace ember::tools {
 namespace {
 
-// A picture of 5x3 pixels that differ much.
+// Returns a picture of 5x3 pixels whose neighbouring pixels differ much.
 Picture Sample() {
   StatusOr<Picture> picture = Picture::Make(5, 3);
   EXPECT_TRUE(picture.ok());
@@ -24,7 +24,7 @@ std::vector<uint8_t> Resized(int width, int height, Filter filter) {
   return result.ok() ? result->pixels : std::vector<uint8_t>();
 }
 
-// The expected pixels are Pillow 9.4's.
+// The expected pixels were computed with Pillow 9.4.
 TEST(ResizeTest, BilinearIsPillows) {
   EXPECT_EQ(Resized(3, 2, Filter::kBilinear),
             (std::vector<uint8_t>{39, 26, 47, 66, 109, 149, 93, 192, 109, 145,

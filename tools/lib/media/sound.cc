@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kPcm = 1, kFloat = 3, kExtensible = 0xfffe;
 
-// Returns the little-endian number of `count` bytes.
+// Reads a little-endian unsigned number of `count` bytes.
 uint64_t Number(std::span<const uint8_t> bytes, size_t at, size_t count) {
   uint64_t value = 0;
   for (size_t i = count; i-- > 0;) value = value << 8 | bytes[at + i];
@@ -31,7 +31,7 @@ struct Format {
   uint64_t code = 0, channels = 0, rate = 0, bits = 0;
 };
 
-// Returns one sample as a number in [-1, 1).
+// Converts the bytes of one sample to a number in [-1, 1).
 float SampleAt(std::span<const uint8_t> data, size_t at, const Format& format) {
   const size_t bytes = format.bits / 8;
   const uint64_t value = Number(data, at, bytes);
@@ -146,7 +146,7 @@ StatusOr<Sound> DecodeWav(std::span<const uint8_t> bytes,
       if (!has_format) break;
       return SoundOf(bytes.subspan(begin, size), format, name);
     }
-    // A chunk of an odd size is followed by a byte that pads it.
+    // In RIFF files a padding byte follows each chunk of an odd size.
     const uint64_t step = kChunkHead + declared + declared % 2;
     if (step > bytes.size() - at) break;
     at += step;
@@ -206,7 +206,8 @@ StatusOr<Sound> Resample(const Sound& sound, int64_t rate) {
   }
   Sound result{static_cast<int>(rate), sound.channels, {}};
   result.samples.resize(static_cast<size_t>(count));
-  // The lower rate limits the band; the sinc is as much wider.
+  // When the new rate is lower, `band` lowers the filter's cutoff frequency to
+  // half that rate. The sinc gets wider by the same factor.
   const double band = std::min(1.0, static_cast<double>(rate) / sound.rate);
   constexpr double kZeroCrossings = 16;
   const double support = kZeroCrossings / band;

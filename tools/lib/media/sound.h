@@ -22,35 +22,37 @@
 namespace ember::tools {
 
 struct Sound {
-  // The bounds of rates, in samples a second, and of the number of samples.
+  // Limits of a sound: smallest and largest rate in samples per second, and
+  // largest number of samples.
   static constexpr int kMinRate = 1000, kMaxRate = 768'000;
   static constexpr int64_t kMaxSamples = int64_t{1} << 28;
 
   int rate = 0;
-  // Number of channels of the file. `samples` are the mean over all channels.
+  // Number of channels of the file. `samples` has one channel, the mean of all
+  // of them.
   int channels = 1;
   std::vector<float> samples;
 };
 
-// True if the bytes begin as a WAV file does.
+// True if the bytes begin with the signature of a WAV file.
 bool IsSound(std::span<const uint8_t> bytes);
 
 // True if the name ends in .wav, in any case.
 bool HasSoundName(std::string_view path);
 
-// Reads a file. The path is as the user typed it (tools/lib/cli/paths.h).
+// Reads and decodes a file. The path is as the user typed it
+// (tools/lib/cli/paths.h).
 StatusOr<Sound> ReadWav(const std::string& path);
 // Decodes the bytes of a file; `name` is for errors.
 StatusOr<Sound> DecodeWav(std::span<const uint8_t> bytes,
                           std::string_view name);
-// Returns the bytes of a WAV file with one channel of 16-bit PCM. Samples out
-// of
-// [-1, 1) are clamped.
+// Returns the bytes of a WAV file with one channel of 16-bit PCM. Samples
+// outside of [-1, 1) are clamped.
 std::string EncodeWav(const Sound& sound);
 
-// Returns the sound at another rate, by interpolation with a windowed sinc that
-// removes the frequencies that the lower of the two rates cannot represent.
-// Error: the rate is out of bounds, or there would be too many samples.
+// Resamples the sound to another rate, by a windowed sinc filter that also
+// removes the frequencies above half of the lower rate. Error: the rate is out
+// of bounds, or there would be too many samples.
 StatusOr<Sound> Resample(const Sound& sound, int64_t rate);
 
 }  // namespace ember::tools

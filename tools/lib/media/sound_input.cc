@@ -64,7 +64,8 @@ std::string SecondsText(size_t samples, int64_t rate) {
   return buffer;
 }
 
-// Cuts the samples, or appends silence, and says so.
+// Cuts the samples, or appends silence, so that there are `count` of them.
+// Appends to `text` what was done.
 void Fit(size_t count, Sound& sound, std::string& text) {
   const size_t had = sound.samples.size();
   if (had == count) return;
@@ -74,12 +75,13 @@ void Fit(size_t count, Sound& sound, std::string& text) {
   text += (had > count ? ", cut to " : ", silence added up to ") + by;
 }
 
-// Returns the axis of the samples; nothing if the dims are none of a sound.
+// Returns the axis whose dim is the number of samples; nothing if the input
+// cannot take a sound.
 std::optional<size_t> SamplesAxis(std::span<const int64_t> dims) {
   std::optional<size_t> axis;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 1) continue;
-    // An extent above 1 wins over an open one.
+    // A dim above 1 is preferred to an open one. Two dims above 1 are no sound.
     if (axis && dims[*axis] > 1 && dims[i] > 1) return std::nullopt;
     if (!axis || dims[i] > 1 || dims[*axis] < 0) axis = i;
   }
@@ -99,8 +101,8 @@ Status NoSound(const vm::TensorSignature& input) {
       "; a model of features (a spectrogram, MFCC) needs them as a .npy file");
 }
 
-// Makes the bytes of a file. A fixed number of bytes decides how many samples
-// there are.
+// Makes the value of an input that takes the bytes of a WAV file. If the
+// input's number of bytes is fixed, the sound is cut or padded to it.
 StatusOr<SoundInput> BytesInput(Sound sound, const vm::TensorSignature& input,
                                 std::string text) {
   constexpr int64_t kHead = 44;

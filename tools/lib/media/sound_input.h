@@ -31,8 +31,9 @@ namespace ember::tools {
 struct SoundOptions {
   std::optional<int64_t> rate;    // samples a second that the model expects
   std::optional<double> start;    // seconds that are left out at the beginning
-  std::optional<double> seconds;  // length to which the sound is cut or padded
-  std::string source;             // origin of the rate, for messages
+  std::optional<double> seconds;  // seconds to which the sound is cut or padded
+  std::string source;             // origin of the rate, for messages: "--sound"
+                                  // or a metadata key
 };
 
 // Changes the options as the value of --sound says: items "rate=16000",
@@ -49,7 +50,8 @@ struct SoundInput {
   std::string text;  // one line that says what was done to the sound
 };
 
-// Error: the input is none of a sound; one line that says what was expected.
+// Makes the tensor of an input from a sound. Error: the input cannot take a
+// sound; the message says what was expected.
 StatusOr<SoundInput> MakeSoundInput(const Sound& sound,
                                     const vm::TensorSignature& input,
                                     const SoundOptions& options);

@@ -18,8 +18,8 @@ std::string Number(uint64_t value, int bytes) {
   return text;
 }
 
-// A file with this format and data. `code` 0xfffe makes it an extensible one of
-// PCM.
+// Returns a WAV file with this format and data. The format code 0xfffe makes a
+// WAVE_FORMAT_EXTENSIBLE header for PCM.
 std::string Wav(int code, int channels, int rate, int bits,
                 const std::string& data) {
   std::string format = Number(static_cast<uint64_t>(code), 2) +
@@ -93,7 +93,7 @@ TEST(SoundTest, ChannelsAreMixed) {
 }
 
 TEST(SoundTest, OddFiles) {
-  // The header promises more than there is.
+  // The header says that there are more samples than the file has.
   std::string cut = Wav(1, 1, 8000, 16, std::string(8, '\1'));
   cut.resize(cut.size() - 3);
   EXPECT_EQ(Samples(cut).size(), 2u);
@@ -109,7 +109,7 @@ TEST(SoundTest, OddFiles) {
   EXPECT_NE(Error(Wav(1, 1, 1, 16, "abcd")), "");
   EXPECT_NE(Error(Wav(1, 1, 8000, 12, "abcd")), "");
   EXPECT_NE(Error("fLaC...."), "");
-  // A float that is not finite is silence.
+  // A float sample that is not finite is read as silence.
   EXPECT_EQ(Samples(Wav(3, 1, 8000, 32, Number(0x7fc00000, 4))),
             std::vector<float>{0});
 }
@@ -130,7 +130,8 @@ TEST(SoundTest, ResamplingKeepsATone) {
     ASSERT_TRUE(result.ok());
     const Sound wanted = Tone(440, rate, result->samples.size());
     EXPECT_NEAR(static_cast<double>(result->samples.size()), rate * 0.1, 1);
-    // The edges lack samples on one side.
+    // The first and last 150 samples are not compared, because the filter lacks
+    // samples on one side there.
     for (size_t i = 150; i + 150 < result->samples.size(); ++i)
       ASSERT_NEAR(result->samples[i], wanted.samples[i], 2e-3) << rate;
   }

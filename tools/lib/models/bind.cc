@@ -22,7 +22,8 @@ std::span<const vm::TensorSignature> Signatures(const vm::Module& module,
   return what == "input" ? module.inputs() : module.results();
 }
 
-// Values of the module's symbols, by index.
+// The values that are known for the module's symbols (open dims), by the
+// symbol's index.
 using Symbols = std::map<int64_t, int64_t>;
 
 void BindSymbols(const vm::TensorSignature& signature,
@@ -34,9 +35,8 @@ void BindSymbols(const vm::TensorSignature& signature,
   }
 }
 
-// Returns the extents of an input that was not given. An open dim has the
-// extent that --shape gives for it, or for another dim with the same symbol,
-// else 1.
+// Returns the dims of an input that the command line does not give. An open dim
+// is that of --shape or of another dim with the same symbol, else 1.
 std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
                                 const Symbols& symbols) {
   std::vector<int64_t> dims;
@@ -49,8 +49,8 @@ std::vector<int64_t> ChooseDims(const vm::TensorSignature& signature,
   return dims;
 }
 
-// Returns the input with its dims as --shape takes them, with "?" for each open
-// dim that nothing gives: "image=?x1x28x28". Returns "" if there is none.
+// Returns an input as a value of --shape, with "?" for each open dim whose size
+// is not known: "image=?x1x28x28". Returns "" if all dims are known.
 std::string GuessedShape(const vm::TensorSignature& signature,
                          const Symbols& symbols) {
   std::string text;
@@ -65,8 +65,8 @@ std::string GuessedShape(const vm::TensorSignature& signature,
   return is_guessed ? signature.name + "=" + text : "";
 }
 
-// Subtracts the bytes that an input without a given value needs from `left`,
-// the bytes that may still be allocated. Error: too few bytes are left.
+// Subtracts from `left`, the number of bytes that may still be allocated, the
+// size of an input that will be made. Error: `left` is too small.
 Status TakeMemory(const vm::TensorSignature& signature,
                   const std::vector<int64_t>& dims, int64_t& left) {
   constexpr int64_t kBytesOfString = 64;
@@ -110,8 +110,9 @@ Status BindShapes(const vm::Module& module,
                          BindNames(module, "input", names));
   for (size_t i = 0; i < shapes.size(); ++i) {
     const vm::TensorSignature& signature = module.inputs()[numbers[i]];
-    // --shape gives only the rank of a sequence's elements, which the import
-    // has used already. So the shape is not bound here.
+    // A sequence is several tensors of the module. --shape gives only the rank
+    // of its elements, which the import has already used, so nothing is checked
+    // or bound here.
     if (PartCount(module.inputs(), numbers[i]) > 1) continue;
     bool fits = signature.dims.size() == shapes[i].dims.size();
     for (size_t d = 0; fits && d < signature.dims.size(); ++d) {
@@ -130,13 +131,13 @@ Status BindShapes(const vm::Module& module,
   return OkStatus();
 }
 
-// If the specification is "[NAME=]@x.pb", returns its path and its name;
-// otherwise nothing.
+// If the specification is "[NAME=]@FILE" without a type, returns its file and
+// its name; otherwise nothing.
 std::optional<NamedPath> FilePath(const std::string& spec) {
   const StatusOr<NamedPath> path = ParsePathSpec(spec);
   if (!path.ok()) return std::nullopt;
-  // A specification such as "x=2x3xf32=@x.pb" names a file of raw elements, not
-  // a TensorProto, because it gives a type.
+  // If the specification gives a type, as "x=2x3xf32=@x.pb" does, the file has
+  // raw elements and is not a TensorProto.
   if (path->name && (path->name->find('=') != std::string::npos ||
                      ParseTensorType(*path->name))) {
     return std::nullopt;
@@ -144,7 +145,7 @@ std::optional<NamedPath> FilePath(const std::string& spec) {
   return *path;
 }
 
-// Returns the parts as a list that shows at most kMaxShown of them: "a, b and 3
+// Returns the texts as a list that shows at most kMaxShown of them: "a, b and 3
 // more".
 std::string ListText(const std::vector<std::string>& parts) {
   constexpr size_t kMaxShown = 8;
@@ -201,7 +202,8 @@ void MissingInputs::Report(std::string_view tool, int64_t seed) const {
 }
 
 Status MissingInputs::ExplainError(const Status& error) const {
-  // Other errors, such as a limit or a cancellation, are not about dims.
+  // Only these two codes can mean that the dims do not suit the model. Other
+  // errors, such as a limit or a cancellation, stay as they are.
   const bool may_be_dims = error.code() == StatusCode::kInvalidArgument ||
                            error.code() == StatusCode::kFailedPrecondition;
   if (!may_be_dims || guessed.empty()) return error;
@@ -301,7 +303,8 @@ StatusOr<std::vector<NumberedTensor>> ReadTensors(
       }
       names.pop_back();
     }
-    // A .pb file may hold more than one tensor.
+    // Only a .pb file may hold several tensors (a sequence); every other
+    // specification is one tensor.
     if (!path || !path->path.ends_with(".pb")) {
       EMBER_ASSIGN_OR_RETURN(NamedTensor tensor, ReadTensorSpec(spec, random));
       names.push_back(tensor.name);

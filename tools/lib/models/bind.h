@@ -24,7 +24,8 @@
 
 namespace ember::tools {
 
-// The rule for inputs that the command line does not give.
+// Decides how inputs that the command line does not give are made, and keeps
+// what was made.
 struct MissingInputs {
   // Declares --random-inputs. This object must outlive the parsing.
   void AddFlag(Flags& flags);
@@ -32,33 +33,34 @@ struct MissingInputs {
   // any.
   void Report(std::string_view tool, int64_t seed) const;
 
-  // False: it is an error if some inputs are given and others are not. If no
-  // input is given, all inputs are random, which suits a first try of a model.
+  // True: all missing inputs may be random. False: they may only if no input is
+  // given at all, which suits a first try of a model; otherwise a missing input
+  // is an error.
   bool may_be_random = false;
-  // Returns the error of a run. If nothing gave open dims of random inputs,
-  // which are then 1, the error says so, and which flag gives them: a model may
-  // refuse such small inputs.
+  // Returns the error of a run, with a hint if it may have been caused by open
+  // dims of random inputs. Such dims are 1 unless --shape gives them, which
+  // some models refuse; the hint names the flag.
   Status ExplainError(const Status& error) const;
 
   // Descriptions of the random inputs, such as "image: 1x1x28x28xf32"; set by
   // BindInputs.
   std::vector<std::string> made;
-  // The random inputs with open dims that nothing gave, as values of --shape:
+  // The random inputs with open dims of unknown size, as values of --shape:
   // "image=?x1x28x28"; set by BindInputs.
   std::vector<std::string> guessed;
 };
 
-// Makes the value of the input with this number from a file of a kind that only
-// the tool knows, such as a picture. Returns nothing if the file is of another
-// kind. `path` is as the user typed it.
+// A function that makes the value of input `number` from a file, such as a
+// picture. It returns nothing if the file is not of a kind that it knows.
+// `path` is as the user typed it.
 using InputReader = std::function<std::optional<StatusOr<vm::Tensor>>(
     const std::string& path, size_t number)>;
 
-// Returns one tensor per input. An input that is not given is zeros if it is
-// state, and random otherwise, if `missing` allows that; null allows all. The
-// session checks types when it runs. `limits` applies to the tensors that are
-// made: together they may be as large as --max-memory says, where a string
-// counts as 64 bytes.
+// Returns one tensor for each input of the module. An input without a given
+// value is zeros if it is state, and random otherwise. `missing` decides if
+// random values are allowed; null: they are. Types are checked later, by the
+// session. `limits`: the tensors together may not exceed --max-memory, where a
+// string counts as 64 bytes.
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::vector<std::string>& specs,
     const std::vector<NamedShape>& shapes, RandomTensors& random,
@@ -66,34 +68,37 @@ StatusOr<std::vector<vm::Tensor>> BindInputs(
     const InputReader& reader = nullptr);
 
 // Appends the inputs that are missing at the end of `inputs`. They must be
-// state of the model (frontends::kStateType), whose initial value is zeros.
+// state of the model (frontends::kStateType) and become zeros.
 Status AddInitialState(const vm::Module& module,
                        std::vector<vm::Tensor>& inputs);
 
 struct NumberedTensor {
-  size_t number;  // Number of the input or result to which the tensor belongs.
+  size_t number;  // Number of the module's input or result to which the tensor
+                  // belongs.
   vm::Tensor tensor;
 };
-// Reads the tensors that specifications give, each with the number of the input
-// or result that it belongs to. A .pb file with a sequence or optional gives
-// all tensors of that value (tools/lib/tensors/onnx_data.h).
+// Reads the tensors of specifications (tools/lib/tensors/spec.h), each with the
+// number of its input or result. A .pb file with a sequence or an optional
+// gives several tensors (tools/lib/tensors/onnx_data.h).
 StatusOr<std::vector<NumberedTensor>> ReadTensors(
     const vm::Module& module, std::string_view what,
     const std::vector<std::string>& specs, RandomTensors& random,
     const InputReader& reader = nullptr);
 
-// Returns for each name the number of the input or result with this name.
-// nullopt means the next input or result in order. `what` is "input" or
-// "result", for errors.
+// Returns for each name the number of the module's input or result that has it.
+// A nullopt among the names is the next input or result in order. `what` is
+// "input" or "result", for error messages.
 StatusOr<std::vector<size_t>> BindNames(
     const vm::Module& module, std::string_view what,
     const std::vector<std::optional<std::string>>& names);
 
-// Returns a text such as "x: 1x3xf32, mask: NxNxi64".
+// Returns a text that lists inputs or results with their dims and types, such
+// as "x: 1x3xf32, mask: NxNxi64".
 std::string DescribeSignatures(const vm::Program& program,
                                std::span<const vm::TensorSignature> signatures);
 
-// Returns a text such as "x: 1x3xf32, mask: 1x8xi64" for tensors of all inputs.
+// Returns a text that lists the inputs with their actual tensors, such as "x:
+// 1x3xf32, mask: 1x8xi64".
 std::string DescribeInputs(const vm::Module& module,
                            std::span<const vm::Tensor> inputs);
 

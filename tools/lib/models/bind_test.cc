@@ -136,7 +136,8 @@ TEST_F(BindTest, AReaderMakesValuesFromFilesThatOnlyItKnows) {
   EXPECT_EQ(bind({"mask=2xi64=1", "@a.png"}), "2x4xf32 2xi64");
   EXPECT_EQ(bind({"x=@b.png"}), "2x4xf32 2xi64");
   EXPECT_EQ(bind({"@bad.png"}), "bad.png: no picture");
-  // A value with a type is raw elements, whatever the file's name is.
+  // A specification with a type reads a file as raw elements, even if its name
+  // ends in .npy or .pb.
   EXPECT_NE(bind({"x=2x4xf32=@no.png"}).find("no.png"), std::string::npos);
   EXPECT_NE(bind({"@no.npy"}).find("no.npy"), std::string::npos);
   EXPECT_EQ(calls, (std::vector<std::string>{"a.png 0", "b.png 0", "bad.png 0",

@@ -22,7 +22,7 @@ bool Exists(const std::string& path) {
 }
 
 Tolerance ToleranceOf(const Json& item) {
-  // The manifest has no tolerance for items without recorded results.
+  // In the manifest the tolerance is null for items without recorded results.
   const Json& tolerance = item.at("tolerance");
   if (!tolerance.is_object()) return {};
   return {.rtol = tolerance.value("rtol", 0.0),
@@ -31,7 +31,7 @@ Tolerance ToleranceOf(const Json& item) {
               IntegerStepsOfNote(tolerance.value("note", std::string()))};
 }
 
-// Returns the path of the model file in an item's folder, in any format.
+// Returns the path of the model file, of any format, in an item's folder.
 std::string ModelFile(const std::string& folder) {
   for (const frontends::Format* format : frontends::Formats()) {
     for (const std::string_view extension : format->extensions) {
@@ -63,8 +63,8 @@ std::string EntryOf(const Json& item) {
   return entry;
 }
 
-// True if the data sets were recorded as consecutive calls of one object that
-// keeps state.
+// True if the data sets were recorded by calling one model object several
+// times, which kept its state between the calls.
 bool CarriesState(const Json& item) {
   for (const Json& set : item.at("sets")) {
     const std::string what = set.value("desc", "");
@@ -73,8 +73,8 @@ bool CarriesState(const Json& item) {
   return false;
 }
 
-// Returns a case for each model file of an item, with the data sets that belong
-// to the file.
+// Returns one case for each model file of an item, with the data sets that
+// belong to that file.
 std::vector<GoldenCase> CasesOf(const Json& item, const std::string& corpus,
                                 const std::string& seeded) {
   const std::string folder = corpus + "/" + item.at("path").get<std::string>();

@@ -20,16 +20,16 @@ namespace ember::tools {
 struct CorpusOptions {
   // The path of the folder with manifest.json, as the user typed it.
   std::string folder;
-  // The folder with the files NAME.onnx of models whose weights were made from
-  // a seed.
+  // Folder of generated models: files NAME.onnx whose weights were made from a
+  // seed, so that the corpus does not hold them.
   std::string seeded;
-  // A list of texts, separated by commas. Only items whose paths begin with one
-  // of the texts are read; if the list is empty, all items are read.
+  // Beginnings of paths, separated by commas. Only items whose path begins with
+  // one of them are read; empty: all items.
   std::string parts;
 };
 
-// Returns the cases that have data sets, in the manifest's order: one for each
-// model file.
+// Returns one case for each model file that has data sets, in the order of the
+// manifest.
 StatusOr<std::vector<GoldenCase>> ReadCorpus(const CorpusOptions& options);
 
 }  // namespace ember::tools

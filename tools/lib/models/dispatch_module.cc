@@ -14,7 +14,8 @@
 namespace ember::tools {
 namespace {
 
-// The text of the program that calls a dispatch with given parameters.
+// Writes the text of a program that calls a dispatch once, with fixed
+// parameters.
 class ProgramText {
  public:
   ProgramText(const tensor::Dispatch& dispatch,
@@ -57,7 +58,8 @@ class ProgramText {
     return "\"" + dispatch_.buffers[buffer].name + "\"";
   }
 
-  // Returns the names and types of `count` buffers.
+  // Returns the text "name: type, ..." of `count` buffers of the dispatch, for
+  // the program's signature.
   std::string Signature(uint32_t first, uint32_t count) const {
     std::string text;
     for (uint32_t i = first; i < first + count; ++i) {
@@ -78,7 +80,8 @@ class ProgramText {
     return text;
   }
 
-  // Adds a line that puts a number into a register. Returns the register.
+  // Appends an instruction that puts a number into a new register. Returns the
+  // name of the register.
   std::string Integer(int64_t value) {
     const std::string made = Concat({"i", integers_++});
     Line({made, " = integer ", value});

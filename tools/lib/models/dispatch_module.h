@@ -21,8 +21,8 @@
 
 namespace ember::tools {
 
-// The dispatch must be verified. `module_name` has no quotes or backslashes.
-// Errors: those of ConcreteHeader::Evaluate.
+// Makes the module. The dispatch must be verified. `module_name` must not
+// contain quotes or backslashes. Errors: those of ConcreteHeader::Evaluate.
 StatusOr<vm::ModuleDefinition> ModuleOfDispatch(
     const tensor::Dispatch& dispatch, std::span<const int64_t> parameters,
     std::string_view module_name);

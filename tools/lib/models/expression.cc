@@ -21,7 +21,7 @@ bool IsWordLetter(char letter) {
          (letter >= '0' && letter <= '9') || letter == '_';
 }
 
-// True if the text declares the tensor, as in "x: f32[4]".
+// True if the text declares the tensor `name` with its type, as in "x: f32[4]".
 bool Declares(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {

@@ -20,10 +20,10 @@
 
 namespace ember::tools {
 
-// shapes: the values of --shape, which declare the inputs that the text does
-// not declare itself, as f32 if they name no type. Errors, which are those of a
-// command line and name --expression or --shape: the text is wrong; an extent
-// is not a number.
+// Makes the module. `shapes` are the values of --shape; they declare the inputs
+// that the text itself does not declare, as f32 if they give no type. Errors
+// are command line errors that name --expression or --shape: the text is wrong;
+// a dim is not a number.
 StatusOr<std::shared_ptr<const vm::Module>> ModuleOfExpression(
     std::string_view text, std::span<const NamedShape> shapes);
 

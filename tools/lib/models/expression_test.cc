@@ -33,7 +33,7 @@ std::string ErrorOf(std::string_view text,
   return std::string(module.status().message());
 }
 
-// Returns the results for these inputs, as texts.
+// Runs the expression on these inputs and returns its results as texts.
 std::vector<std::string> Results(std::string_view text,
                                  const std::vector<std::string>& shapes,
                                  const std::vector<std::string>& inputs) {

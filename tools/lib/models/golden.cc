@@ -39,9 +39,10 @@ bool Exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-// Reads the files prefix + "0.pb", prefix + "1.pb" and so on, until a file does
-// not exist. If the module has several tensors for one value of the model, one
-// file holds all of them. Files whose numbers are in `left_out` are not read.
+// Reads the files prefix + "0.pb", prefix + "1.pb" and so on, up to the first
+// that does not exist. Each file holds one value of the model, which may be
+// several tensors of the module. Files whose numbers are in `left_out` are
+// skipped.
 StatusOr<std::vector<vm::Tensor>> ReadTensors(
     const std::string& prefix, std::span<const vm::TensorSignature> signatures,
     const std::set<size_t>& left_out) {
@@ -64,8 +65,8 @@ StatusOr<std::vector<vm::Tensor>> ReadTensors(
   }
 }
 
-// Reads a data set. `known` holds the numbers of inputs that the module was
-// compiled with as constants; their files are not read.
+// Reads a data set. `known` holds the numbers of inputs that are constants in
+// the compiled module; their files are skipped.
 StatusOr<DataSet> ReadDataSet(const std::string& folder,
                               const vm::Module& module,
                               const std::set<size_t>& known) {
@@ -80,7 +81,7 @@ StatusOr<DataSet> ReadDataSet(const std::string& folder,
   return set;
 }
 
-// True if a result is the state for the next run.
+// True if the result is state, which is the value of an input in the next run.
 bool IsState(const vm::Module& module, size_t result) {
   return module.results()[result].logical_type == frontends::kStateType;
 }
@@ -91,8 +92,9 @@ class GoldenCheck {
       : golden_(golden), options_(options) {}
 
   StatusOr<GoldenResult> Run() {
-    // The model is opened before any data is read, so that an unsupported type
-    // of the data does not hide an unsupported operator.
+    // The model is opened before its data is read. So an unsupported operator
+    // is reported, and not an element type of the data that is unsupported,
+    // too.
     if (const Status status = Open({});
         status.code() == StatusCode::kUnimplemented &&
         status.message().find("unsupported operator") !=
@@ -113,8 +115,8 @@ class GoldenCheck {
   }
 
  private:
-  // Adds the calls of the current session to the result. It is called before
-  // the session is destroyed.
+  // Adds the current session's number of calls to the result. It must be called
+  // before the session is destroyed.
   void CountCalls() {
     if (session_ == nullptr) return;
     const Placement placement = PlacementOf(session_->Profile());
@@ -193,8 +195,9 @@ class GoldenCheck {
     if (session_ == nullptr || pinned_) {
       Status status = pinned_ ? OpenPinned(folder, has_values_) : Open({});
       if (!status.ok() && !pinned_) {
-        // If compiling with pinned shapes fails, too, the error of compiling
-        // with open shapes is reported: it says why shapes cannot stay open.
+        // If compiling with fixed shapes fails, too, the error of compiling
+        // with open shapes is returned, because it says why shapes cannot stay
+        // open.
         const Status open_error = status;
         status = OpenPinned(folder);
         if (status.ok()) {
@@ -222,8 +225,8 @@ class GoldenCheck {
       if (const Status again = OpenPinned(folder); again.ok()) {
         pinned_ = true;
         result_.note = "shapes pinned";
-        // The data set is read again, because the pinned shapes decide into how
-        // many tensors a sequence is split.
+        // The data set is read again, because the fixed shapes can change the
+        // number of tensors into which a sequence is split.
         EMBER_ASSIGN_OR_RETURN(set,
                                ReadDataSet(folder, session_->module(), known_));
         CarryState(set.inputs);
@@ -237,8 +240,8 @@ class GoldenCheck {
     return OkStatus();
   }
 
-  // If the case carries state, sets the last inputs to the state that is at the
-  // end of the previous set's results.
+  // If the case carries state, sets the inputs that are state (the last ones)
+  // to the state that the previous run returned (its last results).
   void CarryState(std::vector<vm::Tensor>& inputs) const {
     if (!golden_.carries_state) return;
     size_t result = last_results_.size();
@@ -249,8 +252,8 @@ class GoldenCheck {
 
   void Check(const DataSet& set, const std::string& name,
              const std::vector<vm::Tensor>& results) {
-    // The last results may be state that the model keeps. The data sets do not
-    // record state, so it is not compared.
+    // Data sets do not record state. So state among the last results of the
+    // module is not compared.
     size_t count = results.size();
     while (count > set.outputs.size() && IsState(session_->module(), count - 1))
       --count;
@@ -299,7 +302,7 @@ class GoldenCheck {
   const GoldenCase& golden_;
   GoldenOptions options_;
   bool pinned_ = false, has_values_ = false;
-  // Numbers of the inputs that were compiled as constants.
+  // Numbers of the inputs that are constants in the compiled module.
   std::set<size_t> known_;
   std::vector<vm::Tensor> last_results_;
   Tier tier_;
@@ -313,8 +316,8 @@ class GoldenCheck {
 std::string GoldenResult::Serialize() const {
   std::ostringstream text;
   text.precision(9);
-  // Infinite differences are written as 1e300, because a C++ stream cannot read
-  // an infinity back.
+  // An infinite difference is written as 1e300, because operator>> of C++
+  // streams cannot read an infinity.
   text << passed << ' ' << std::min(max_absolute, 1e300) << ' '
        << std::min(max_relative, 1e300) << ' ' << milliseconds << ' ' << calls
        << ' ' << device_calls << ' ' << kernel_calls << ' ' << note;

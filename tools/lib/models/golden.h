@@ -41,15 +41,17 @@ struct GoldenResult {
   double max_absolute = 0;
   double max_relative = 0;
   double milliseconds =
-      0;  // Median of a few runs of the first data set, after a warm-up.
+      0;  // Median time of some runs with the first data set, after a warm-up.
   // Number of calls of dispatches in all runs, and the number of these calls
   // that ran on a device that is not the host.
   int64_t calls = 0, device_calls = 0;
-  int64_t kernel_calls = 0;  // number of calls that ran compiled code
-  // A text: the first difference, or how the model was compiled.
+  int64_t kernel_calls = 0;  // number of calls of dispatches that ran a kernel
+  // The first difference if the case failed, otherwise a note about how the
+  // model was compiled.
   std::string note;
 
-  // Writes the result as one line, for a pipe.
+  // Writes the result as one line of text, which a child process sends through
+  // a pipe. Parse reads it.
   std::string Serialize() const;
   static StatusOr<GoldenResult> Parse(const std::string& text);
 };
@@ -66,16 +68,14 @@ struct GoldenOptions {
   // Flags for checks of kernels. The case fails if a check finds a wrong
   // kernel.
   KernelCheckFlags checks;
-  // Largest number of seconds for the timed runs. There are at least 3 and at
-  // most 200 of them.
+  // Seconds for timed runs. At least 3 and at most 200 runs are timed.
   double seconds = 1;
-  // If not null, this provider makes the kernels, and `tier` is not used.
-  // Before a dispatch runs for the first time, the provider is asked for its
-  // kernel.
+  // If not null, this provider makes the kernels instead of the tier. It is
+  // asked for the kernel of a dispatch just before the dispatch first runs.
   std::shared_ptr<vm::KernelProvider> provider;
-  // If not null, this function is called instead of opening a tier. It gets the
-  // compiled module and returns the module to run. If it returns an error, the
-  // case fails with the error.
+  // If not null, this function makes the module and tiering to run from the
+  // compiled module, instead of opening the tier. If it fails, the case fails
+  // with its error.
   std::function<StatusOr<PreparedModule>(
       const std::shared_ptr<const vm::Module>&)>
       prepare;

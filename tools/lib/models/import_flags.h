@@ -27,9 +27,8 @@ struct ImportFlags {
 // Declares the flags, and --progress. `values` must outlive the parsing.
 void AddImportFlags(Flags& flags, ImportFlags* values);
 
-// Returns the options that the flags ask for, with a display of progress.
-// Errors name the flag, what was
-// expected and what was found.
+// Returns the options that the flags ask for. They include a display of
+// progress. Errors name the flag, what was expected and what was found.
 StatusOr<LoadOptions> LoadOptionsOf(const ImportFlags& flags);
 
 // Parses the values NAME=VALUE of `flag` (such as "--constant") and adds them

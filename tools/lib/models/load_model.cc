@@ -17,9 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Makes an input a constant. The extents of the value also pin the input's
-// dims: if the model declares symbols for them, the symbols have these extents
-// in other inputs, too.
+// Makes an input a constant with this value. The input's dims become those of
+// the value. If such a dim is a symbol of the model, the symbol also has this
+// extent in other inputs.
 Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   const std::string name = value.name.value_or("");
   const vm::Tensor& tensor = value.tensor;
@@ -40,9 +40,9 @@ Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
   return OkStatus();
 }
 
-// Returns the input to which the value of --input belongs: the input that the
-// value names, or else the first input that no value has taken yet. Returns
-// null if there is none.
+// Returns the input that gets a value of --input: the one that the value names,
+// or else the first that no earlier value has taken. Returns null if there is
+// none.
 const frontends::InputInfo* InputOf(
     const NamedTensor& value, const std::vector<frontends::InputInfo>& inputs,
     const std::set<std::string>& taken) {
@@ -53,8 +53,8 @@ const frontends::InputInfo* InputOf(
   return at == inputs.end() ? nullptr : &*at;
 }
 
-// Returns the values that --input gives. A value that cannot be read is left
-// out here; its error is reported later, when values are bound to inputs.
+// Returns the tensors of the values of --input. A value that cannot be read is
+// skipped; the error is reported later, when values are bound to inputs.
 std::vector<NamedTensor> ReadValues(const std::vector<std::string>& specs) {
   RandomTensors random(0);
   std::vector<NamedTensor> values;
@@ -65,8 +65,8 @@ std::vector<NamedTensor> ReadValues(const std::vector<std::string>& specs) {
   return values;
 }
 
-// For each input whose name is in `open` and that has a value, pins the dims to
-// the extents of the value.
+// Fixes the dims of each input in `open` to those of its value, if it has a
+// value.
 void PinToValues(const std::vector<frontends::InputInfo>& inputs,
                  const std::set<std::string>& open,
                  const std::vector<NamedTensor>& values,
@@ -82,9 +82,9 @@ void PinToValues(const std::vector<frontends::InputInfo>& inputs,
   }
 }
 
-// True if the import must know the value of --input for this input: the model
-// does not give the input's rank or type, the model can run without the input,
-// or the model has a default value that the user replaces.
+// True if importing the model depends on the value that --input gives for this
+// input: the model does not say the input's rank or type, the input is
+// optional, or the model has a default that the user replaces.
 bool NeedsValue(const frontends::InputInfo& input,
                 const std::vector<std::string>& specs) {
   const auto names_it = [&](const std::string& spec) {
@@ -94,8 +94,8 @@ bool NeedsValue(const frontends::InputInfo& input,
          (input.has_value && std::ranges::any_of(specs, names_it));
 }
 
-// Completes `import` with the dims and types that only the values of --input
-// give. Returns the model's inputs.
+// Adds to `import` the ranks, dims and types of inputs that only the values of
+// --input say. Returns the model's inputs.
 StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
     OpenedModel& opened, const std::vector<std::string>& specs,
     frontends::ImportOptions& import) {
@@ -107,8 +107,8 @@ StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
       }))
     return inputs;
   const std::vector<NamedTensor> values = ReadValues(specs);
-  // If an input is a list of tensors, the names of the given values decide how
-  // many items it has.
+  // If an input is a list of tensors, the number of its items follows from the
+  // names of the given values. So the names are passed to the format's reader.
   frontends::ImportOptions named = import;
   for (const NamedTensor& value : values) {
     if (!value.name) continue;
@@ -130,8 +130,8 @@ StatusOr<std::vector<frontends::InputInfo>> TakeFromValues(
   return inputs;
 }
 
-// Checks that the element types that --shape gives equal the types of the
-// graph's inputs.
+// Checks that each element type that --shape gives equals the type of that
+// input in the graph.
 Status CheckTypes(const graph::Graph& graph,
                   const std::vector<NamedShape>& shapes) {
   for (const NamedShape& shape : shapes) {
@@ -148,7 +148,8 @@ Status CheckTypes(const graph::Graph& graph,
   return OkStatus();
 }
 
-// Checks that some state of the graph has the type that --state-type asks for.
+// Checks that at least one state tensor of the graph has the type that
+// --state-type asks for.
 Status CheckStateType(const graph::Graph& graph, std::optional<DType> type) {
   if (!type) return OkStatus();
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
@@ -162,7 +163,7 @@ Status CheckStateType(const graph::Graph& graph, std::optional<DType> type) {
 }
 
 // Returns the names of inputs with an open dim that the import assumed not to
-// be 1, because the rank of a value depends on that.
+// be 1. Such a dim decides the rank of some value in the graph.
 std::set<std::string> InputsOfRanks(const graph::Graph& graph) {
   std::set<std::string> symbols, inputs;
   for (const graph::Dim& dim : graph::DimsTakenNotUnit(graph))
@@ -216,8 +217,8 @@ StatusOr<graph::Graph> ImportFile(OpenedModel opened,
   }
   StatusOr<graph::Graph> graph = format.import(opened.file, import);
   if (graph.ok() && !inputs.empty()) {
-    // Ranks depend on some dims. Imports the model again with the dims of this
-    // run.
+    // The import assumed that some open dims are not 1, which decides ranks. So
+    // it is repeated with the dims of the inputs' values, if these are given.
     const std::set<std::string> deciding = InputsOfRanks(*graph);
     if (!deciding.empty()) {
       PinToValues(inputs, deciding, ReadValues(options.inputs), import);
@@ -271,8 +272,8 @@ StatusOr<vm::ModuleDefinition> ReadText(OpenedModel& opened,
   return ModuleOfText(text, opened.name.shown, dims, options.entry);
 }
 
-// Shows that a model is opened, which reads all of a large file, and clears the
-// display of progress at the end of a scope.
+// Displays that a model is being opened, which may take long because all of a
+// large file is read. Its destructor clears the display.
 class ShowLoading {
  public:
   ShowLoading(const LoadOptions& options, std::string_view name)

@@ -32,8 +32,9 @@ namespace ember::tools {
 struct LoadOptions {
   // The fields of this struct apply only if a model is compiled; a module
   // ignores or refuses them.
-  std::vector<NamedShape> shapes;  // Shapes to which dims of inputs are pinned.
-  // Values of inputs that become constants, with the inputs' names.
+  std::vector<NamedShape> shapes;  // dims of inputs that are fixed when the
+                                   // model is imported (--shape)
+  // Named inputs that become constants of the module, with their values.
   std::vector<NamedTensor> values;
   // The values of --input (tools/lib/tensors/spec.h). If the model does not
   // give the rank or the element type of an input, the rank or type of its
@@ -42,29 +43,28 @@ struct LoadOptions {
   std::string entry;                // frontends::ImportOptions::entry
   bool separate_dims = false;       // frontends::ImportOptions::separate_dims
   std::optional<DType> state_type;  // frontends::ImportOptions::state_type
-  // Options of the compiler. `compile.progress` also receives the events of the
-  // import and of reading a module.
+  // Options of the compiler. `compile.progress` also receives the events of
+  // importing a model and of loading a module.
   compiler::CompileOptions compile;
-  // The display to which compile.progress points, or null. It is cleared when
-  // the model is loaded, imported or compiled.
+  // The display of progress that is used as compile.progress, or null. The
+  // functions below clear it before they return.
   std::shared_ptr<ShownProgress> progress;
-  // Receives each fact that the user should know although the import
-  // succeeded, one line without the model's name. If it is empty, the lines are
-  // printed to stderr.
+  // Receives notes for the user about an import that succeeded, one line each,
+  // without the model's name. If it is empty, notes are printed to stderr.
   std::function<void(std::string_view line)> note;
 };
 
 // Imports a model. Paths are as the user typed them (tools/lib/cli/paths.h).
 StatusOr<graph::Graph> ImportModel(const std::string& path,
                                    const LoadOptions& options);
-// Returns the names of the inputs that the model needs, in the model's order.
-// The model need not be one that can be imported.
+// Returns the names of the inputs that must be given, in the model's order. It
+// also works for models that cannot be imported.
 StatusOr<std::vector<std::string>> ModelInputNames(const std::string& path,
                                                    const LoadOptions& options);
 
 struct LoadedModel {
   std::shared_ptr<const vm::Module> module;
-  // Milliseconds that loading took, including the compilation of a model.
+  // Milliseconds that loading the model took, including its compilation.
   double load_ms = 0;
   bool compiled_here = false;
 };
@@ -79,8 +79,8 @@ StatusOr<vm::ModuleDefinition> CompileModel(const std::string& path,
                                             const LoadOptions& options);
 StatusOr<vm::ModuleDefinition> CompileModel(const ModelSource& source,
                                             const LoadOptions& options);
-// Loads a module or compiles a model, and returns the module's definition. It
-// is for tools that print or change parts of a module instead of running it.
+// Loads a module or compiles a model, and returns its definition, for tools
+// that print or change a module without running it.
 StatusOr<vm::ModuleDefinition> LoadDefinition(const std::string& path,
                                               const LoadOptions& options);
 

@@ -84,8 +84,8 @@ TEST(LoadModelTest, ModelsCanBeInMemory) {
       << CompileError(source);
 }
 
-// Returns a model of y = x0 + x1 that gives the types of the inputs but not
-// their ranks.
+// Returns a model that computes y = x0 + x1 and declares the types of its
+// inputs but not their ranks.
 std::string WithoutRanks() {
   onnx::ModelProto model;
   model.set_ir_version(8);

@@ -15,8 +15,8 @@
 namespace ember::tools {
 namespace {
 
-// Owns a temporary file and removes it when the object is destroyed. A mapping
-// of the file stays valid.
+// Owns a temporary file, which the destructor deletes. A mapping of the file
+// stays valid after that.
 class TemporaryFile {
  public:
   TemporaryFile()
@@ -32,11 +32,12 @@ class TemporaryFile {
   std::string path_;
 };
 
-// The outcome that loading the file on this machine must have.
+// The expected outcome when this machine loads the file.
 struct Expected {
-  // Targets that must be refused, because this machine does not support them.
+  // Targets whose kernels this machine does not support, so they must be
+  // refused.
   std::set<std::string> refused;
-  // Number of kernels for all other targets, which must be installed.
+  // Number of kernels of all other targets, which must all be installed.
   size_t kernels = 0;
 };
 

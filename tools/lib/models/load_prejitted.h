@@ -1,5 +1,5 @@
-// Loads a model as a user does who has a file from vm-prejit: kernels for named
-// processors are in the file, and none is compiled here.
+// Makes a file as vm-prejit does, with kernels for named targets, and loads it
+// as a user would: no kernel is compiled while the model runs.
 //
 //   EMBER_ASSIGN_OR_RETURN(const PrejittedModule made,
 //                          LoadPrejitted(module, {host}));
@@ -21,7 +21,7 @@ namespace ember::tools {
 
 struct PrejittedModule {
   std::shared_ptr<const vm::Module> module;
-  // The module's kernels. Dispatches without a kernel run at tier 0.
+  // The kernels that the file contains. Dispatches without one run at tier 0.
   std::shared_ptr<vm::Tiering> tiering;
 };
 

@@ -61,7 +61,7 @@ std::string FoundInstead(std::string_view contents, std::string_view path) {
 }
 
 // If the folder has a model file of a format that Ember does not read, returns
-// ", with weights.gguf, a …: …"; otherwise "".
+// a note such as ", with weights.gguf, a …: …"; otherwise "".
 std::string OtherModelIn(const std::string& folder) {
   constexpr size_t kMaxFiles = 100;
   std::set<std::string> names;
@@ -82,8 +82,8 @@ std::string OtherModelIn(const std::string& folder) {
   return "";
 }
 
-// Returns the error for a folder that is not a model. It names the models in
-// the folder.
+// Returns the error for a folder that is not a model. The message lists the
+// model files inside the folder.
 Status NotAModelsFolder(const std::string& path, const std::string& folder) {
   constexpr size_t kMaxNames = 3;
   std::set<std::string> models;
@@ -129,7 +129,8 @@ StatusOr<const frontends::Format*> FormatOfName(std::string_view name) {
       OnOneLine(name) + "'" + DidYouMean(name, known));
 }
 
-// Returns the kind of a model. An option of the user overrides the contents.
+// Returns the kind of a model. A format that the user names overrides the one
+// recognised by the contents.
 StatusOr<ModelFileKind> KindOf(const ModelSource& source,
                                std::string_view contents) {
   if (source.format.empty()) return SniffModelFile(contents, source.name);
@@ -146,8 +147,8 @@ ModelFileKind SniffModelFile(std::string_view contents, std::string_view path) {
   if (const frontends::Format* format = frontends::FindFormat(contents))
     return {.format = format};
   if (frontends::FindOtherFormat(contents, path) != nullptr) return {};
-  // If the contents are of no known kind, their first bytes may be damaged. The
-  // reader of the format that the file's name suggests then reports the error.
+  // If no kind is recognised, the file may be damaged at its beginning. Then
+  // the reader that suits the file's name is used, which reports the error.
   if (!DescribeContents(contents).starts_with("something else")) return {};
   return {.is_module = path.ends_with(".vmfb"),
           .format = frontends::FindFormatByName(path)};

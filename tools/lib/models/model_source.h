@@ -42,21 +42,22 @@ struct ModelSource {
   // (tools/lib/cli/paths.h). "-" is stdin, which OpenModel reads.
   static ModelSource OfUserPath(const std::string& path);
 
-  std::string name;  // Errors begin with this name.
+  std::string name;  // name in messages, with which errors begin
   // Path of the model's file or folder for the operating system. Unused if
   // `contents` is set.
   std::string path;
-  // The bytes of a model in memory. `name` then has no slash.
+  // The bytes of a model that is in memory. `name` must then contain no slash.
   std::optional<graph::ConstantData> contents = std::nullopt;
-  // Folder of the files beside a model in memory; empty if it has none.
+  // Folder of further files (such as weights) of a model in memory; empty:
+  // none.
   std::string folder = "";
-  // frontends::Format::name; if it is empty, the contents say the format.
+  // Name of the format (frontends::Format::name); empty: the contents decide.
   std::string format = "";
 };
 
-// The names of a model in messages.
+// The name of a model in error messages.
 struct ModelName {
-  // Makes an error begin with `shown`, unless it does so already.
+  // Puts `shown` in front of an error's message, unless it is there already.
   Status Begin(const Status& status) const;
 
   std::string shown;  // ModelSource::name
@@ -64,7 +65,8 @@ struct ModelName {
   bool is_in_memory = false;
 };
 
-// A model that is opened once, for its kind, its inputs and its import.
+// A model whose file was opened once. Its kind, its inputs and the model itself
+// are read from the same open file.
 struct OpenedModel {
   ModelName name;
   frontends::ModelFile file;
@@ -72,7 +74,8 @@ struct OpenedModel {
 };
 
 StatusOr<OpenedModel> OpenModel(const ModelSource& source);
-// Opens a model that must be of a format, neither a compiled module nor a text.
+// Opens a model that must be in a format of a frontend. Error: it is a compiled
+// module or a text.
 StatusOr<OpenedModel> OpenUncompiled(const ModelSource& source);
 
 }  // namespace ember::tools

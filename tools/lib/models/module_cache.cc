@@ -27,18 +27,19 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kModuleEnd = ".vmfb", kPackedEnd = ".packed";
-// A module needs about as many bytes as its model, and so do its constants in
-// the order of kernels.
+// A kept model takes about this many times its bytes on disk: once for the
+// module, once for the constants that are packed for kernels.
 constexpr int64_t kCopies = 2;
-// This many times the model's bytes must be free, so that other programs keep
-// some space.
+// Keeping a model needs this many times its bytes of free disk space, so that
+// some space is left for other programs.
 constexpr double kFreeShare = 1.2 * kCopies;
-// Bytes of a model that are imported, compiled and written in a second: 442 MB
-// took 2.9 s, and 234 MB took 1.5 s, on two cores of an EPYC (Zen 3) that other
-// work used too.
+// Bytes of a model that are imported, compiled and written per second, for the
+// estimate that the user sees. Measured on two cores of an EPYC (Zen 3) with
+// other load: 442 MB took 2.9 s, 234 MB took 1.5 s.
 constexpr double kBytesPerSecond = 1.5e8;
 
-// A file of the model: everything by which a change of it is noticed.
+// One file of the model, with the properties by which a later change of the
+// file is noticed.
 struct ModelPart {
   std::string path;
   int64_t bytes = 0;
@@ -58,9 +59,9 @@ std::optional<ModelPart> PartAt(const fs::path& path) {
   return part;
 }
 
-// Returns the files that the model may consist of, in the order of their paths:
-// a GGUF file alone, or else all files of its folder. A model of several GGUF
-// files has names with "-of-".
+// Returns the files of which the model may consist, sorted by path: only the
+// GGUF file if it is a complete one, otherwise all files of its folder. The
+// name of a GGUF file that is a part of a model contains "-of-".
 std::vector<ModelPart> PartsOf(const std::string& path) {
   std::error_code error;
   const fs::path named = fs::weakly_canonical(path, error);
@@ -93,11 +94,13 @@ int64_t BytesOf(const std::vector<ModelPart>& parts) {
   return bytes;
 }
 
-// Returns the key of a module: equal keys mean equal modules.
+// Returns a key for the module, a hash of everything that the module depends
+// on. Equal keys mean equal modules.
 std::string KeyOf(const std::vector<ModelPart>& parts, const std::string& build,
                   const std::string& path, const LoadOptions& load) {
   std::string text;
-  // A length before each text keeps different lists of texts apart.
+  // The length precedes each text. Without it, different lists of texts could
+  // have the same bytes and so the same hash.
   const auto add = [&text](std::string_view part) {
     text += std::to_string(part.size()) + ":" + std::string(part);
   };
@@ -126,7 +129,8 @@ std::string SizeText(int64_t bytes) {
   return std::to_string((bytes + 999999) / 1000000) + " MB";
 }
 
-// Returns the bytes of the files in a folder; 0 if there is no such folder.
+// Returns the total bytes of the files in a folder; 0 if the folder does not
+// exist.
 int64_t BytesIn(const std::string& folder) {
   std::error_code error;
   int64_t bytes = 0;
@@ -139,14 +143,15 @@ int64_t BytesIn(const std::string& folder) {
   return bytes;
 }
 
-// Sets the time of the last use of a file to now. The time of its last change
-// stays, because it is a part of the file's identity.
+// Sets the file's time of last access to now, which means "last used". The time
+// of last change is kept, because it identifies the file's contents.
 void MarkUsed(const std::string& path) {
   const timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
   static_cast<void>(::utimensat(AT_FDCWD, path.c_str(), times, 0));
 }
 
-// Returns the time of the last use or change of a file, in nanoseconds.
+// Returns the later one of the file's times of last use and last change, in
+// nanoseconds.
 int64_t UsedAt(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return 0;
@@ -167,7 +172,8 @@ ModuleCacheOptions DefaultModuleCacheOptions() {
   ModuleCacheOptions options;
   const std::string kernels = jit::DefaultCacheOptions().folder;
   if (kernels.empty()) return options;
-  // The default folder of kernels is ember/kernels.
+  // The kernel cache is in ember/kernels by default, so models are kept in
+  // ember/models.
   options.folder = std::getenv("EMBER_CACHE") != nullptr
                        ? kernels + "/models"
                        : (fs::path(kernels).parent_path() / "models").string();
@@ -195,7 +201,8 @@ ModuleCacheOptions ModuleCacheOptionsOf(const ModuleCacheFlags& flags) {
     options.folder = UserPath(flags.folder);
     options.min_model_bytes = 0;
   }
-  // Largest number of gigabytes, whose number of bytes does not overflow.
+  // Upper bound of the flag's number of gigabytes, so that the number of bytes
+  // cannot overflow.
   constexpr double kMax = 1e6;
   options.max_bytes =
       static_cast<int64_t>(std::clamp(flags.gigabytes, 0.0, kMax) * 1e9);
@@ -208,8 +215,8 @@ ModuleCache::ModuleCache(const ModelSource& source, const LoadOptions& load,
   if (options.folder.empty() || source.contents || !load.values.empty() ||
       !load.inputs.empty())
     return;
-  // The compiler's code decides what is in a module. Without an identity of it
-  // no module is found again.
+  // The build id is part of the key, because another compiler makes other
+  // modules. A program without a build id keeps no modules.
   const std::string build =
       BuildIdAt(reinterpret_cast<const void*>(&compiler::Compile));
   const std::vector<ModelPart> parts = PartsOf(source.path);
@@ -233,12 +240,13 @@ std::optional<LoadedModel> ModuleCache::Load() const {
   std::error_code error;
   if (!keeps() || !fs::exists(options_.folder + "/" + file_, error))
     return std::nullopt;
-  // Opening checks that no other user may have written the file.
+  // PrivateFolder checks that only this user can write to the folder, so the
+  // file is trusted to be Ember's own.
   StatusOr<PrivateFolder> folder = PrivateFolder::Open(options_.folder);
   if (!folder.ok()) return std::nullopt;
   StatusOr<LoadedModel> model = Map();
   if (!model.ok()) {
-    // A damaged module is replaced by the next one.
+    // A damaged module is deleted; the next Keep writes a new one.
     Remove(file_);
     return std::nullopt;
   }
@@ -270,11 +278,12 @@ Status ModuleCache::Write(const vm::ModuleDefinition& definition) const {
         "; choose another folder with --model-cache=DIR");
   }
   const std::string path = options_.folder + "/" + file_;
-  // Packed constants of a module that was here before are not those of this
+  // Packed constants of an older module of this name do not belong to the new
   // one.
   fs::remove_all(path + std::string(kPackedEnd), error);
   EMBER_RETURN_IF_ERROR(vm::WriteModule(definition, path));
-  // Without the folder, constants are packed in memory.
+  // The folder is where the JIT stores packed constants. If it cannot be made,
+  // constants are packed in memory, which is no error.
   static_cast<void>(PrivateFolder::Open(path + std::string(kPackedEnd)));
   return OkStatus();
 }
@@ -282,7 +291,7 @@ Status ModuleCache::Write(const vm::ModuleDefinition& definition) const {
 StatusOr<LoadedModel> ModuleCache::Keep(vm::ModuleDefinition definition) const {
   Status status = keeps() ? Write(definition) : OkStatus();
   if (keeps() && status.ok()) {
-    definition = {};  // The memory is free before the module is mapped.
+    definition = {};  // frees the definition's memory before the file is mapped
     Evict();
     return Map();
   }
@@ -311,7 +320,8 @@ void ModuleCache::Evict() const {
   for (PrivateFolder::File& file : files) {
     const std::string path = options_.folder + "/" + file.name;
     file.used_ns = UsedAt(path);
-    // The constants of the new module are not packed yet.
+    // The new module's constants have not been packed yet, so their future size
+    // is estimated.
     file.bytes += file.name == file_ ? (kCopies - 1) * file.bytes
                                      : BytesIn(path + std::string(kPackedEnd));
   }

@@ -36,19 +36,22 @@
 namespace ember::tools {
 
 struct ModuleCacheOptions {
-  // The folder, which is made if it does not exist. Empty: nothing is kept.
+  // The folder of the cache, which is made if it does not exist. Empty: the
+  // cache keeps nothing.
   std::string folder;
-  // Largest number of bytes in the folder. A larger module is not kept.
+  // Largest total size of the folder's files in bytes. A module larger than
+  // this is not kept.
   int64_t max_bytes = int64_t{32} << 30;
-  // A smaller model is compiled each time, which takes milliseconds.
+  // Models with fewer bytes are not kept, because compiling them takes only
+  // milliseconds.
   int64_t min_model_bytes = int64_t{16} << 20;
-  // True: no line on stderr says why a module is not kept.
+  // True: no line is printed to stderr if a module cannot be kept.
   bool is_quiet = false;
 };
 
-// Returns the user's location: ember/models in $XDG_CACHE_HOME or ~/.cache. If
-// $EMBER_CACHE is set, it is `models` in that folder, or none if the variable
-// is empty. Without a home folder there is none.
+// Returns the default folder: ember/models in $XDG_CACHE_HOME, or in ~/.cache.
+// If $EMBER_CACHE is set, it is the subfolder `models` of that folder, and none
+// if the variable is empty. If the user has no home folder, it is none, too.
 ModuleCacheOptions DefaultModuleCacheOptions();
 
 struct ModuleCacheFlags {
@@ -64,8 +67,9 @@ ModuleCacheOptions ModuleCacheOptionsOf(const ModuleCacheFlags& flags);
 
 class ModuleCache {
  public:
-  // Nothing is kept for a source that is a module, a small model, no file or a
-  // model in memory, nor if the options give values of inputs.
+  // Makes a cache for one model. It keeps nothing if the source is a module, a
+  // small model, no file or a model in memory, or if `load` has values of
+  // inputs.
   ModuleCache(const ModelSource& source, const LoadOptions& load,
               const ModuleCacheOptions& options);
   // path: the model as the user typed it (tools/lib/cli/paths.h).
@@ -73,16 +77,18 @@ class ModuleCache {
               const ModuleCacheOptions& options)
       : ModuleCache(ModelSource::OfUserPath(path), load, options) {}
 
-  // Returns the module of an earlier process; nullopt if there is none that can
-  // be loaded.
+  // Returns the module that an earlier process kept; nullopt if there is none,
+  // or if it cannot be loaded.
   std::optional<LoadedModel> Load() const;
 
-  // True if Keep will write the module.
+  // True if the cache applies to this model, so that Keep will write the
+  // module.
   bool keeps() const { return !file_.empty(); }
-  // Returns one line for the user before the model is compiled: the disk space
-  // and the time that this takes.
+  // Returns a line that announces the compilation to the user, with the disk
+  // space and the time that it will take.
   std::string Announcement() const;
-  // Writes the module and returns it mapped.
+  // Writes the module to the folder and returns it mapped. If that fails,
+  // returns the module in memory.
   StatusOr<LoadedModel> Keep(vm::ModuleDefinition definition) const;
 
  private:
@@ -92,10 +98,11 @@ class ModuleCache {
   // Removes a module and its packed constants.
   void Remove(const std::string& name) const;
 
-  const std::string name_;  // The model's name in messages.
+  const std::string name_;  // name of the model in messages
   const ModuleCacheOptions options_;
   int64_t model_bytes_ = 0;
-  std::string file_;  // The name of the module's file; empty: nothing is kept.
+  std::string file_;  // name of the module's file in the folder; empty: the
+                      // cache keeps nothing
 };
 
 }  // namespace ember::tools

@@ -41,7 +41,7 @@ class ModuleCacheTest : public ::testing::Test {
     return ModuleCache(path, load, options_);
   }
 
-  // Compiles a model and keeps its module.
+  // Compiles a model and writes its module to the cache.
   void Keep(const std::string& path) {
     const ModuleCache cache = CacheOf(path);
     ASSERT_TRUE(cache.keeps());
@@ -52,7 +52,7 @@ class ModuleCacheTest : public ::testing::Test {
     EXPECT_EQ(model->module->inputs()[0].name, "tokens");
   }
 
-  // Returns the kept modules.
+  // Returns the paths of the modules in the cache's folder.
   std::vector<fs::path> Files() {
     std::vector<fs::path> files;
     if (!fs::exists(options_.folder)) return files;
@@ -82,7 +82,8 @@ TEST_F(ModuleCacheTest, FindsNothingForAnotherModelOrOtherOptions) {
   EXPECT_FALSE(CacheOf(model_, {.shapes = {{"tokens", {1, 4}, std::nullopt}}})
                    .Load()
                    .has_value());
-  // A file with the same name and size that was written later is another model.
+  // A file that was changed later is another model, even if its name and size
+  // are the same.
   fs::last_write_time(model_,
                       fs::last_write_time(model_) + std::chrono::seconds(1));
   EXPECT_FALSE(CacheOf(model_).Load().has_value());
@@ -107,14 +108,16 @@ TEST_F(ModuleCacheTest, RemovesWhatWasNotUsedForLongest) {
     const timespec times[2] = {{1'000'000, 0}, {1'000'000, 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
   }
-  // Loading a module counts as use, and is no change of it.
+  // Loading marks a module as used (access time) but must not change its
+  // modification time, which identifies it.
   EXPECT_TRUE(CacheOf(model_).Load().has_value());
   for (const fs::path& file : Files()) {
     struct stat info = {};
     ASSERT_EQ(::stat(file.c_str(), &info), 0);
     EXPECT_EQ(info.st_mtim.tv_sec, 1'000'000);
   }
-  // The new module counts twice, because its constants will be packed.
+  // The new module counts with twice its bytes, because its constants will be
+  // packed later. So one older module must be removed.
   options_.max_bytes = 7 * bytes / 2;
   Keep(AddModel("third.gguf", "llama"));
   EXPECT_EQ(Files().size(), 2u);
@@ -122,8 +125,8 @@ TEST_F(ModuleCacheTest, RemovesWhatWasNotUsedForLongest) {
   EXPECT_FALSE(CacheOf(second).Load().has_value());
 }
 
-// A folder for packed constants is beside each module. It counts, and is
-// removed together with the module.
+// Each module has a folder for packed constants beside it. The test shows that
+// its bytes count towards the limit, and that it is removed with the module.
 TEST_F(ModuleCacheTest, CountsAndRemovesPackedConstants) {
   Keep(model_);
   const std::string packed = Files()[0].string() + ".packed";

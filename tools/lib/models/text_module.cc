@@ -30,7 +30,8 @@ bool IsDispatchText(std::string_view contents) {
   return Begin(contents).starts_with("dispatch @");
 }
 
-// Returns the dispatch that `entry` names.
+// Returns the dispatch named `entry`. If `entry` is empty, there must be only
+// one.
 StatusOr<const tensor::Dispatch*> Choose(
     const std::vector<tensor::Dispatch>& dispatches, const std::string& entry) {
   std::vector<std::string_view> names;
@@ -50,14 +51,15 @@ StatusOr<const tensor::Dispatch*> Choose(
               "'", DidYouMean(entry, names)}));
 }
 
-// Finds the values of the parameters from the dims of inputs.
+// Determines the values of a dispatch's parameters from the dims that are given
+// for its inputs.
 class Parameters {
  public:
   Parameters(const tensor::Dispatch& dispatch, const DimsOfInputs& dims)
       : dispatch_(dispatch), dims_(dims), values_(dispatch.parameters.size()) {}
 
-  // Returns the names of the parameters that nothing gives, which are 1: "N,
-  // K".
+  // Returns the names of the parameters whose values are not known and are
+  // assumed to be 1: "N, K".
   std::string Guessed() const {
     std::string text;
     for (size_t i = 0; i < values_.size(); ++i) {

@@ -1,5 +1,5 @@
-// Modules in text form: files that a user writes by hand, or that vm-dump
-// printed.
+// Makes modules of their text form: files that a user writes by hand, or that
+// vm-dump printed.
 //
 //   if (IsModuleText(contents))
 //     EMBER_ASSIGN_OR_RETURN(vm::ModuleDefinition module,
@@ -30,7 +30,8 @@ namespace ember::tools {
 // True if the text begins as a dispatch or a module does.
 bool IsModuleText(std::string_view contents);
 
-// The dims that the user gives to an input; below 0: not given.
+// The dims that the user gives for each input, by its name; a negative dim is
+// not given.
 using DimsOfInputs = std::map<std::string, std::vector<int64_t>>;
 
 // Makes the module. `name` is the file's, for errors. `dims` decides the values

@@ -53,7 +53,7 @@ TEST(TextModule, DimsAreParameters) {
   const std::string text = vm::PrintModule(*module);
   EXPECT_THAT(text, HasSubstr("program main(a: f32[2, 5], b: f32[5, 4]) -> "
                               "(y: f32[2, 4])"));
-  // A dim that no input gives is 1.
+  // A parameter that is not determined by any input's dims is 1.
   const auto small = ModuleOfText(kProduct, "own.dispatch", {}, "");
   ASSERT_TRUE(small.ok()) << small.status().ToString();
   EXPECT_THAT(vm::PrintModule(*small), HasSubstr("a: f32[1, 1]"));

@@ -27,9 +27,11 @@
 namespace ember::tools {
 namespace {
 
-Tier* kept_tier = nullptr;  // The one tier of the process. It is never deleted.
+Tier* kept_tier = nullptr;  // the tier that this process uses until it ends;
+                            // never deleted
 
-// Returns "name (1.25x)" with the ratio of the kernel's time to tier 0's.
+// Returns "name (1.25x)", where the number is the kernel's time divided by tier
+// 0's.
 std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
   char ratio[32];
   std::snprintf(
@@ -39,12 +41,13 @@ std::string NameAndRatio(const std::string& name, const vm::SlowKernel& slow) {
   return name + ratio;
 }
 
-// Returns a line "reason: dispatch, dispatch, …" for each reason.
+// Returns the text of a table: for each reason a line "reason: dispatch,
+// dispatch, …".
 std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   constexpr size_t kMaxNames = 12;
   const std::string slower(
       jit::Decline(jit::DeclineReason::kSlower, "").message());
-  // For each reason, the names of the dispatches that were declined for it.
+  // Maps each reason to the names of the dispatches that have no kernel for it.
   std::map<std::string, std::set<std::string>> dispatches;
   for (const vm::DispatchSite& site : module.sites()) {
     const std::string& name =
@@ -72,11 +75,12 @@ std::string DeclineTable(const vm::Tiering& tiering, const vm::Module& module) {
   return text;
 }
 
-// Loads a shared object and returns its table of kernels. The object stays
-// loaded.
+// Loads a shared object and returns its table of kernels. The object is never
+// unloaded.
 StatusOr<const void*> LoadTable(const std::string& file,
                                 const vm::Module& module) {
-  // A path with a slash keeps dlopen from searching the system's folders.
+  // dlopen searches the system's folders for a path without a slash, so such a
+  // path gets "./" in front.
   std::string path = UserPath(file);
   if (path.find('/') == std::string::npos) path = "./" + path;
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -133,9 +137,10 @@ StatusOr<vm::NativePermission> PermissionOf(const NativeFlags& flags) {
   return permission;
 }
 
-// Reports each kernel to a display, and passes it on to another observer. A
-// model may need fewer or more kernels than it has dispatch sites: sites share
-// kernels, and shapes of one site get their own.
+// Reports each finished kernel to a display of progress, and passes it on to
+// another observer. The total is the number of dispatch sites, which is only an
+// estimate: sites share kernels, and one site may get several for different
+// shapes.
 class KernelProgress final : public jit::KernelObserver {
  public:
   KernelProgress(std::shared_ptr<ShownProgress> progress, size_t sites,
@@ -161,8 +166,8 @@ class KernelProgress final : public jit::KernelObserver {
   std::atomic<int64_t> done_ = 0;
 };
 
-// Loads the JIT and puts it and its oracle into the tier. `sites` is the number
-// of dispatch sites of the module.
+// Loads the JIT, and puts it and its oracle into `tier`. `sites` is the
+// module's number of dispatch sites, for the progress.
 StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
     const TierOptions& options, bool is_host, size_t sites,
     vm::CompileSettings& settings, Tier& tier) {
@@ -171,7 +176,8 @@ StatusOr<std::shared_ptr<vm::KernelProvider>> FindProvider(
       ChecksKernels(options.checks, options.tier))
     oracle = NewOracle(options.checks.folder);
   settings.policy.checks_kernels = oracle != nullptr;
-  // A wrapper takes time that is not the kernel's.
+  // If there is a wrapper, kernels that are slower than tier 0 are kept,
+  // because the measured time includes the wrapper's own time.
   if (settings.in_background)
     settings.policy.keeps_slow_kernels = options.wrapper != nullptr;
   jit::JitOptions made;
@@ -206,11 +212,12 @@ Status CheckSchedules(const TierOptions& options, const Tier& tier,
       .WithContext("--schedules");
 }
 
-// The native kernels of a command line.
+// The native kernels that the flags of the command line allow.
 struct Natives {
   vm::NativePermission permission;
   vm::NativeOptions options;
-  std::vector<std::string> problems;  // overlays that cannot be read
+  std::vector<std::string> problems;  // messages about overlays that cannot be
+                                      // read
 };
 
 StatusOr<Natives> NativesOf(const TierOptions& options,
@@ -243,13 +250,14 @@ StatusOr<Natives> NativesOf(const TierOptions& options,
   return natives;
 }
 
-// Kernels for other machines are mentioned only if there are none for this one.
+// Prints notes about native kernels. Kernels for other machines are mentioned
+// only if there are none for this machine.
 void PrintNatives(const vm::NativeReport& report, const Natives& natives) {
   for (const std::string& line : natives.problems)
     std::fprintf(stderr, "%s\n", line.c_str());
   if (report.kernels > 0) return;
-  // If there is a key, the lines that follow say whether the key or the
-  // machine does not fit.
+  // If there is a key, the lines that follow give the reason for each refused
+  // target: its signature or its machine.
   const bool may_be_key =
       natives.permission.kind == vm::NativePermission::kSigned &&
       !report.refused.empty();

@@ -37,8 +37,8 @@
 
 namespace ember::tools {
 
-// Permission for kernels to round differently from the interpreter, as in
-// JitOptions.
+// Says if kernels may round differently from the interpreter. The fields are
+// those of JitOptions.
 struct RoundingFlags {
   bool exact_schedules = false;
   bool allow_tf32 = false;
@@ -50,25 +50,27 @@ void AddRoundingFlags(Flags& flags, RoundingFlags* values);
 void AddTf32Flag(Flags& flags, bool* value);
 
 struct Tier {
-  // Provides kernels to sessions; null for tier "0" without native kernels.
+  // Installs kernels in sessions; null for tier "0" without native kernels.
   std::shared_ptr<vm::Tiering> tiering;
   // The JIT that compiles kernels; null for tier "0".
   std::shared_ptr<jit::Jit> jit;
-  // Checks the first calls of kernels; null if kernels are not checked.
+  // Compares the first calls of kernels with tier 0; null if kernels are not
+  // checked.
   std::shared_ptr<jit::Oracle> oracle;
-  // one line that says which native kernels run; empty if none do
+  // one line that says which native kernels are used; empty if none are
   std::string native;
 };
 
 // Declares --jit, which says where kernels are compiled. `value` must outlive
 // the parsing.
 void AddJitFlag(Flags& flags, std::string* value);
-// The values of the flags about native kernels.
+// Flags that allow native kernels, which are compiled code that comes with a
+// module.
 struct NativeFlags {
   // True: native kernels of any module may run, without a signature.
   bool is_allowed = false;
-  // File of the public key with which native kernels must have been signed;
-  // empty if there is none.
+  // File of the public key. Native kernels run only if they are signed with its
+  // secret key; empty: there is no key.
   std::string key;
   // Path of a shared object with kernels; empty if there is none.
   std::string library;
@@ -82,30 +84,30 @@ struct TierOptions {
   std::string jit = "auto";     // AddJitFlag
   std::string dump_folder;      // JitOptions::dump_folder
   std::string schedule_folder;  // JitOptions::schedule_folder
-  // JitOptions::disabled_passes; errors name --disable-pass
+  // JitOptions::disabled_passes; errors call the flag --disable-pass
   std::vector<std::string> disabled_passes;
-  // True: the schedule folder may have schedules for dispatches of other
-  // modules, too.
+  // True: the schedule folder may contain schedules of dispatches that this
+  // module does not have.
   bool has_schedules_of_others = false;
   // The kernel cache on disk. Without a folder, kernels are kept for this
   // process only. A folder that cannot be used is reported on stderr.
   jit::CacheOptions cache;
-  // The wrapper that is passed as JitOptions::wrapper, or null. With a wrapper,
-  // tier "auto" also uses kernels that are slower than tier 0, and no kernel is
-  // checked except by the wrapper itself.
+  // Passed on as JitOptions::wrapper, or null. A wrapper checks kernels itself,
+  // so there is no other check, and tier "auto" also keeps kernels that are
+  // slower than tier 0.
   std::shared_ptr<jit::KernelWrapper> wrapper;
-  // The observer that is passed as JitOptions::observer, or null.
+  // Passed on as JitOptions::observer, or null.
   std::shared_ptr<jit::KernelObserver> observer;
-  // This display receives an event with the stage "kernels" after each kernel
-  // for which a call waits. Null means that no events are sent.
+  // The display of progress that receives an event with the stage "kernels" for
+  // each kernel that a call waits for. Null: no events are sent.
   std::shared_ptr<ShownProgress> progress;
   RoundingFlags rounding;
   // Flags for checks of the first calls of each kernel. Kernels of devices that
   // are not the host are not checked.
   KernelCheckFlags checks;
   NativeFlags native;
-  // Path of the module's file, as the user typed it. Overlays are looked for in
-  // its folder. If the path is empty, no native kernels are used.
+  // Path of the module's file, as the user typed it. Overlays (files of
+  // kernels) are looked for in its folder. Empty: no native kernels are used.
   std::string model;
 };
 
@@ -127,8 +129,8 @@ Status CheckTierOptions(const TierOptions& options);
 StatusOr<Tier> OpenTier(const TierOptions& options,
                         const std::shared_ptr<hal::Device>& device,
                         const std::shared_ptr<const vm::Module>& module);
-// Returns an error if a schedule of the schedule folder was not used. Call it
-// after a run.
+// Returns an error if a schedule of the schedule folder was not used by any
+// kernel. It must be called after a run.
 Status CheckSchedulesUsed(const Tier& tier);
 // Keeps the one tier of a process until the process ends. EndProcess, the last
 // call of main, does not wait for kernels that are being compiled. (A thread

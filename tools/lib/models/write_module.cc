@@ -13,7 +13,8 @@ namespace ember::tools {
 
 Status WriteModuleFile(const vm::ModuleDefinition& module,
                        const std::string& path, ShownProgress* progress) {
-  // The first piece is ready only when all constants have been hashed.
+  // The display is shown at once, because the first bytes are ready only after
+  // all constants have been hashed.
   EMBER_RETURN_IF_ERROR(ReportStep(progress, {"write", path, 0, 0}));
   std::optional<AtomicFileWriter> writer;
   if (path != kStandardStream) {

@@ -17,8 +17,8 @@
 
 namespace ember::tools {
 
-// Reports the stage "write", in bytes, to `progress`, which may be null.
-// Errors: those of vm::WriteModule.
+// Writes the file. Sends events of the stage "write", in bytes, to `progress`,
+// which may be null. Errors: those of vm::WriteModule.
 Status WriteModuleFile(const vm::ModuleDefinition& module,
                        const std::string& path, ShownProgress* progress);
 

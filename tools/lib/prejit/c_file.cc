@@ -13,9 +13,10 @@
 namespace ember::tools {
 namespace {
 
-// The declarations at the beginning of the C file. They equal PointerTableRow
-// and NativeTableHeader. Bytes are written as 64-bit numbers, of which a C
-// compiler reads a megabyte in a second.
+// The C declarations with which the file begins. Their layout equals that of
+// PointerTableRow and NativeTableHeader. Byte arrays are written as 64-bit
+// numbers, because a C compiler then parses only an eighth as many literals
+// (about a megabyte per second).
 constexpr std::string_view kDeclarations = R"(
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "expected a processor that stores the lowest byte of a number first"
@@ -51,8 +52,8 @@ std::string NumberText(uint64_t number) {
   return text;
 }
 
-// Returns the C declaration of a constant array with these bytes. It has at
-// least one element, because C has no empty arrays.
+// Returns the C declaration of a constant array with these bytes. The array has
+// at least one element, because C has no arrays of size 0.
 std::string ArrayText(std::string_view name, std::span<const uint8_t> bytes) {
   constexpr size_t kPerLine = 6;
   std::string text =

@@ -13,20 +13,20 @@
 
 namespace ember::tools {
 
-// A kernel counts as slower than tier 0 if it takes more than kMaxRatio times
-// as long in each of kLaps laps (comparisons, race.h). Smaller differences may
-// be caused by other programs on the machine.
+// A kernel is slower than tier 0 if it takes more than kMaxRatio times as long
+// in each of kLaps laps (comparisons with new buffers, race.h). A smaller
+// difference may be caused by other programs on the machine.
 inline constexpr double kMaxRatio = 1.1;
 inline constexpr int kLaps = 3;
-// If tier 0 takes less than this number of nanoseconds for a dispatch, kernel
-// and tier 0 are not compared: the dispatch costs a model little in either
-// case.
+// If tier 0 runs a dispatch in less than this number of nanoseconds, the kernel
+// is not compared with it, because the dispatch adds little to a model's time.
 inline constexpr double kLeastNs = 20'000;
 
-// Returns the lap with the median ratio if the kernel is slower than tier 0.
-// Returns nothing if the kernel is not slower, or if the times cannot be
-// compared: the dispatch takes little time, its parameters are not known, or it
-// fails with random operands. Uses the request's constants.
+// Compares the kernel with tier 0, on random operands and the request's
+// constants. Returns the lap with the median ratio if the kernel is slower.
+// Returns nothing if it is not, or if they cannot be compared: the dispatch
+// takes little time, its parameters are not known, or it fails on random
+// operands.
 std::optional<Lap> LapLost(const vm::KernelRequest& request,
                            const vm::Kernel& kernel, const Clock& clock);
 

@@ -12,8 +12,8 @@
 namespace ember::tools {
 namespace {
 
-// Nanoseconds by which each reading advances the fake clock, so that each
-// measurement takes at least so long.
+// Each reading of the fake clock advances it by this number of nanoseconds. It
+// exceeds LapOptions::least_ns, so each measurement is one call.
 constexpr int64_t kReadingNs = 60'000;
 
 class RaceOfKernels : public testing::Test {

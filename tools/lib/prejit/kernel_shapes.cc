@@ -10,8 +10,8 @@
 namespace ember::tools {
 namespace {
 
-// Returns the shape with one open parameter that enough recorded shapes share,
-// or the shape itself.
+// If enough recorded shapes differ from this one in one parameter only, returns
+// the shape with that parameter open. Otherwise returns the shape itself.
 std::vector<int64_t> SharedShape(const vm::DispatchProfile& profile,
                                  const std::vector<int64_t>& shape) {
   if (shape.size() < 2) return shape;

@@ -23,13 +23,13 @@
 namespace ember::tools {
 namespace {
 
-// A kind of processor: its name in target texts, and the values by which the
-// files of each platform name the processor. A triple is null if the platform
-// has no such processor.
+// A kind of processor, with its name in target texts and with the values that
+// identify it in object files: an ELF machine, or a triple for each platform.
+// The triple is null if the platform has no such processor.
 struct Processor {
   std::string_view name;
   vm::ElfMachine machine;
-  // The triple for each platform, in the order of kPlatforms.
+  // LLVM's target triple for each platform, in the order of kPlatforms.
   const char* triples[4];
 };
 constexpr const char* kPlatforms[] = {"elf", "ios", "ios-simulator", "macos"};
@@ -73,14 +73,14 @@ std::string_view FileName(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Returns the path with `ending` replaced by `other`.
+// Returns the path with its ending `ending` (if it has it) replaced by `other`.
 std::string WithEnding(std::string path, std::string_view ending,
                        std::string_view other) {
   if (path.ends_with(ending)) path.resize(path.size() - ending.size());
   return path + std::string(other);
 }
 
-// Returns the name of the table for a file, such as "ember_kernels_my_model"
+// Returns the symbol of the kernels' table in a file: "ember_kernels_my_model"
 // for "my-model.o".
 std::string SymbolOf(std::string_view path, std::string_view ending) {
   std::string name = WithEnding(std::string(FileName(path)), ending, "");
@@ -127,7 +127,8 @@ std::string HeaderText(const std::string& symbol, std::string_view object,
          symbol + ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
-// Writes the file and the header that declares its symbol.
+// Writes the library file, and beside it the header that declares the table's
+// symbol.
 Status WriteWithHeader(const std::string& contents, std::string_view ending,
                        const std::string& symbol,
                        const vm::ModuleDefinition& module,
@@ -148,8 +149,8 @@ std::string SymbolIn(const std::string& path, const LibraryOptions& options) {
   return SymbolOf(path, options.kind == LibraryKind::kC ? ".c" : ".o");
 }
 
-// The processor that an object file names: its ELF machine, or its triple for
-// other file formats.
+// The processor for which an object file is made: its machine in ELF files, its
+// triple in files of other formats.
 struct ObjectKind {
   vm::ElfMachine machine = vm::ElfMachine::kX86_64;
   const char* triple = nullptr;

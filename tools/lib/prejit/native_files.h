@@ -1,5 +1,5 @@
-// Writes kernels to files of their own: shared objects, object files or C files
-// with a header, and overlays.
+// Writes kernels to files beside the module: shared objects, object files or C
+// files with a header, and overlays (files of kernels for one target).
 //
 //   EMBER_RETURN_IF_ERROR(WriteNativeLibrary(
 //       *module, sections, {.kind = LibraryKind::kShared}, "libmodel.so"));
@@ -27,8 +27,8 @@ enum class LibraryKind {
 
 struct LibraryOptions {
   LibraryKind kind = LibraryKind::kShared;
-  // The platform whose files are written: one of PlatformNames. Platforms other
-  // than "elf" require kStatic.
+  // The platform for which files are written: one of PlatformNames(). Platforms
+  // other than "elf" allow kStatic only.
   std::string platform = "elf";
   // Name of the table's symbol. If it is empty, the name is "ember_kernels" in
   // shared objects. In other files it is "ember_kernels_" with the file's name,
@@ -39,17 +39,16 @@ struct LibraryOptions {
 // Returns the names of platforms: "elf", "ios", "ios-simulator", "macos".
 std::vector<std::string> PlatformNames();
 
-// Checks the targets and options before kernels are made, so that
-// WriteNativeLibrary will not refuse them afterwards. Errors: targets of
-// several kinds of processor; a platform that does not exist for the processor;
-// a symbol that is no C identifier. `targets` have the form of
+// Checks everything that WriteNativeLibrary checks, before kernels are made.
+// Errors: targets of different kinds of processor; the platform does not exist
+// for the processor; the symbol is no C identifier. `targets` are texts as in
 // base/target_text.h.
 Status CheckNativeLibrary(std::span<const std::string_view> targets,
                           const LibraryOptions& options);
 
-// Writes the library and prints the names of the files. Errors: those of
-// CheckNativeLibrary; there are no kernels at all. For kC there must be exactly
-// one section, of target c11.
+// Writes the library and prints the names of the files to stdout. Errors: those
+// of CheckNativeLibrary; there are no kernels. kC requires exactly one section,
+// of target c11.
 Status WriteNativeLibrary(const vm::ModuleDefinition& module,
                           const std::vector<Prejitted>& sections,
                           const LibraryOptions& options,

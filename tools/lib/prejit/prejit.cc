@@ -28,8 +28,9 @@ namespace {
 
 constexpr int kTier = 2;
 
-// True if kernels have already been made for a site with the same dispatch and
-// the same constants, in this or another program of the module.
+// True if kernels were already made for another site with the same dispatch and
+// constants, in this or another program of the module. Such sites share their
+// kernels.
 bool IsMade(
     const std::vector<std::pair<uint32_t, const vm::DispatchSite*>>& made,
     const vm::DispatchSite& site) {
@@ -60,9 +61,9 @@ class Prejitter {
       return compiler.status().WithContext("target " + target_.name);
     compiler_ = *std::move(compiler);
     if (options_.packed_weights != PackedWeights::kNone) {
-      // Packing weights runs generated code on this machine, so it needs a
-      // compiler for this machine. Without one, weights are packed later, when
-      // the kernels are loaded.
+      // The code that packs weights is generated and run on this machine, so it
+      // needs a compiler for this machine. If there is none, weights are packed
+      // when the kernels are loaded.
       auto packer = jit::llvm_ir::NewLlvmCompiler();
       if (packer.ok()) packer_ = *std::move(packer);
     }
@@ -90,9 +91,9 @@ class Prejitter {
   }
 
  private:
-  // Moves the C text of a kernel's functions from its image to the text that a
-  // C compiler will compile. Equal kernels have functions of the same name;
-  // each function is taken once.
+  // Moves the C functions of a kernel from its image to the text of the C file.
+  // Equal kernels have equally named functions, so a function that is already
+  // there is skipped.
   void TakeFunctions(vm::KernelCode& code) {
     if (code.format != vm::KernelFormat::kCSource) return;
     bool is_new = false;
@@ -110,8 +111,8 @@ class Prejitter {
     code.owner = nullptr;
   }
 
-  // Makes a kernel for all shapes and, if there is a profile, one for each
-  // shape in the profile.
+  // Makes the kernels of one dispatch: one for all shapes and, if there is a
+  // profile, one for each of its shapes.
   void MakeKernels(const vm::DispatchSite& site, vm::KernelRequest request) {
     request.target = target_.target;
     request.tier = kTier;
@@ -129,9 +130,9 @@ class Prejitter {
     }
   }
 
-  // Measures the kernel and tier 0 on this machine. Returns the times if the
-  // kernel takes longer; returns nothing if it does not, or if this machine
-  // cannot run the target.
+  // Compares the kernel with tier 0. Returns the times if the kernel is slower.
+  // Returns nothing if it is not, or if this machine cannot run code for the
+  // target.
   std::optional<Lap> LostBy(const vm::KernelRequest& request,
                             const std::string& schedule) {
     const bool runs_here = hal::MissingFeatures(target_.target).empty();
@@ -140,7 +141,8 @@ class Prejitter {
         vm::OpenParameters(request.parameters) > 0) {
       return std::nullopt;
     }
-    // Builds the kernel once more, to run it in this process.
+    // The kernel is compiled a second time, for running it in this process
+    // instead of writing it to a file.
     const auto kernel = jit::BuildKernel(
         request, *compiler_,
         {.given_schedule = schedule, .has_canonical_names = !schedule.empty()});
@@ -148,8 +150,8 @@ class Prejitter {
     return LapLost(request, **kernel, options_.clock);
   }
 
-  // Returns the steps of the tuned schedule for the request; empty if there is
-  // none.
+  // Returns the schedule that tuning found for the request, as text; empty if
+  // there is none.
   std::string TunedFor(const vm::KernelRequest& request) const {
     if (options_.tuned == nullptr || options_.is_exact) return "";
     const jit::TunedSchedule* const found = options_.tuned->Find(
@@ -195,9 +197,9 @@ class Prejitter {
     }
     row.code_bytes = static_cast<int64_t>(image->code.bytes.size());
     const int64_t packed_bytes = BytesOf(packed.buffers);
-    // Packed weights are stored only if they are at most this factor larger
-    // than the original weights. Otherwise reading them from a disk would take
-    // longer than packing the original weights.
+    // Packed weights are stored only if they are at most this many times as
+    // large as the original ones. Reading larger ones from disk would take
+    // longer than packing.
     constexpr int64_t kMaxGrowth = 2;
     if (options_.packed_weights == PackedWeights::kAuto &&
         packed_bytes > kMaxGrowth * BytesOf(request.constant_data)) {
@@ -214,7 +216,8 @@ class Prejitter {
   const jit::CompileTarget& target_;
   const PrejitOptions& options_;
   std::unique_ptr<jit::ObjectCompiler> compiler_;
-  // The compiler that packs weights; null if no weights are packed.
+  // The compiler for this machine, with which weights are packed; null if no
+  // weights are packed.
   std::unique_ptr<jit::Compiler> packer_;
   std::vector<vm::NativeKernel> kernels_;
   std::set<std::string> function_names_;

@@ -21,7 +21,7 @@ double TimeOfCalls(const std::function<void()>& work, int64_t calls,
 }
 
 // Returns the number of calls that together take at least `least_ns`
-// nanoseconds. One call is made before that is measured, to fill the caches.
+// nanoseconds. Before measuring, one call fills the caches.
 int64_t CallsFor(const std::function<void()>& work, int64_t least_ns,
                  const Clock& clock) {
   work();

@@ -7,7 +7,8 @@
 namespace ember::tools {
 namespace {
 
-// Does work that takes a given time by a clock that only the work moves.
+// A fake clock, and functions whose calls advance it by given numbers of
+// nanoseconds.
 class FakeTime {
  public:
   Clock clock() {
@@ -34,8 +35,8 @@ TEST(RaceTest, ShortCallsAreRepeated) {
 
 TEST(RaceTest, CallsThatWereDisturbedDoNotCount) {
   FakeTime time;
-  // Disturbed calls do not count: the first two calls of the second side, and
-  // some later ones, take longer than the others.
+  // The first two calls of the second side and some later ones take longer, as
+  // if another program ran. The smallest time must be found all the same.
   const Lap lap = RunLap(
       time.Work({60'000}),
       time.Work({900'000, 900'000, 500'000, 61'000, 700'000, 60'000, 60'000}),
@@ -55,7 +56,7 @@ TEST(RaceTest, LongCallsAreMeasuredThreeTimes) {
       },
       time.Work({1'000'000}), {}, time.clock());
   EXPECT_EQ(lap.first_ns, 300'000'000);
-  // In addition to the measurements, one call fills the caches and one finds
+  // The number of calls includes one that fills the caches and one that finds
   // the number of calls per measurement.
   EXPECT_EQ(calls, 2 + 3);
 }

@@ -26,7 +26,7 @@ Status Start() {
   return InternalError("libsodium: expected it to start, found it does not");
 }
 
-// Writes a new file with these permissions. Error: the file exists.
+// Writes a file that must not exist yet, with these permissions.
 Status WriteNew(const std::string& path, mode_t mode, const std::string& text) {
   const int file =
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -45,8 +45,9 @@ std::span<const uint8_t> BytesOf(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Returns the file's bytes with space for a signature appended, and with a
-// header that counts the space.
+// Returns the file's bytes with space for a signature at the end, and with a
+// header that gives the position of this space. An earlier signature is
+// removed.
 StatusOr<std::string> MakeRoom(std::string file) {
   EMBER_ASSIGN_OR_RETURN(vm::ContainerHeader header,
                          vm::ReadContainerHeader(BytesOf(file), true));
@@ -71,7 +72,8 @@ StatusOr<Sha512Digest> DigestOfModule(const std::string& file) {
 }
 
 StatusOr<Sha512Digest> DigestOfOverlay(const std::string& file) {
-  // The digest only reads bytes, so the overlay need not be aligned.
+  // Computing the digest needs no alignment of the overlay's bytes in memory,
+  // because nothing is run from them.
   EMBER_ASSIGN_OR_RETURN(const vm::Overlay overlay,
                          vm::ReadOverlay(BytesOf(file), nullptr));
   return vm::SignedDigest(overlay);

@@ -12,7 +12,8 @@
 namespace ember::tools {
 namespace {
 
-// Prints nanoseconds as microseconds, the unit of the format, with all digits.
+// Prints a time as microseconds, the format's unit, with three decimals, so
+// that no nanosecond is lost.
 std::string Microseconds(int64_t ns) {
   char buffer[40];
   std::snprintf(buffer, sizeof(buffer), "%lld.%03lld",
@@ -27,7 +28,8 @@ std::string Number(double value) {
   return buffer;
 }
 
-// Returns the begin of an event: its kind, process, track and name.
+// Returns the beginning of an event's JSON object: its kind (ph), process,
+// track (tid) and name.
 std::string Begin(std::string_view kind, size_t track, std::string_view name) {
   return ",\n{\"ph\": \"" + std::string(kind) +
          "\", \"pid\": 1, \"tid\": " + std::to_string(track) +
@@ -54,7 +56,8 @@ class Printer {
     AddSlices();
     AddCounters();
     AddFlows();
-    // The first event has no comma before it.
+    // Removes the comma that Begin() puts before each event, from the first
+    // one.
     return "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [" +
            text_.substr(1) + "\n]}\n";
   }
@@ -106,9 +109,9 @@ class Printer {
     }
   }
 
-  // The arrow begins at the begin of the first slice, because the end of a
-  // slice no longer belongs to it. "bp": "e" binds it to the slice around its
-  // end instead of the next slice.
+  // An arrow starts at the begin of the first slice, because a slice's end does
+  // not belong to it any more. The field "bp": "e" attaches the arrow's end to
+  // the slice that encloses it, not to the next slice.
   void AddFlows() {
     for (size_t i = 0; i < trace_.flows.size(); ++i) {
       const TraceFlow& flow = trace_.flows[i];

@@ -24,24 +24,27 @@ struct TraceSlice {
   std::string name;
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  // Index of the track. Slices of one track must be apart or nested.
+  // Index of the slice's track. Two slices of one track must be disjoint or
+  // nested.
   size_t track = 0;
   std::vector<std::pair<std::string, std::string>>
-      details;  // Text that the viewer shows when the slice is selected.
+      details;  // Pairs of a name and a text, which the viewer shows when the
+                // slice is selected.
 };
 
-// A value of a counter, which it keeps until the counter's next value.
+// The values of a counter from the time at_ns on, until its next TraceCounter.
 struct TraceCounter {
   std::string name;
   int64_t at_ns = 0;
-  // Names of the parts and their values. The viewer draws a line for each.
+  // Names and values of the counter's parts. The viewer draws one line for
+  // each.
   std::vector<std::pair<std::string, double>> values;
 };
 
-// An arrow between two slices.
+// An arrow from one slice to another.
 struct TraceFlow {
   std::string name;
-  size_t from = 0, to = 0;  // indices of the slices
+  size_t from = 0, to = 0;  // indices of the two slices in ChromeTrace::slices
 };
 
 struct ChromeTrace {
@@ -52,8 +55,8 @@ struct ChromeTrace {
   std::vector<TraceFlow> flows;
 };
 
-// Returns the text of the trace file. Slices are ordered by time, and a slice
-// comes before those that are nested in it.
+// Returns the JSON text of the trace. Slices are sorted by their begin, and a
+// slice comes before the slices nested in it.
 std::string PrintChromeTrace(const ChromeTrace& trace);
 
 }  // namespace ember::tools

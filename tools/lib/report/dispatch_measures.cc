@@ -59,8 +59,8 @@ std::vector<DispatchMeasure> MeasureDispatches(
 }
 
 std::string ReasonName(const std::string& reason) {
-  // The reason's text may begin with words of the component that declined,
-  // before the reason's name.
+  // The text of a reason may begin with other words, those of the component
+  // that declined. So the name of the reason is searched for in the whole text.
   for (const std::string_view name : {
 #define EMBER_ROW(name, text, doc) std::string_view(text),
            EMBER_FOR_EACH_DECLINE_REASON(EMBER_ROW)

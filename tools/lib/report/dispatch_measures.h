@@ -19,33 +19,35 @@
 
 namespace ember::tools {
 
-// The measures of one dispatch site.
+// Measures of one dispatch site, that is, of one call in the program.
 struct DispatchMeasure {
   size_t site = 0;  // index in Module::sites and Session::Profile
   int64_t calls = 0;
   double total_ms = 0;
   double median_ms = 0;
-  DispatchWork work;  // for the parameters of the last call
-  // The tier that ran the last call, with the reason if there was no kernel:
-  // "2", "0: declined-reason" or "0: no kernel yet".
+  DispatchWork work;  // work of a call, for the parameters of the last call
+  // The tier of the last call, with the reason if there was no kernel: "2", "0:
+  // declined-reason" or "0: no kernel yet".
   std::string tier;
 };
 
-// The least time that a machine needs for work.
+// The least time that a dispatch can take on a machine, by its arithmetic and
+// by its memory traffic.
 struct Roofline {
   double compute_ms = 0, memory_ms = 0;
   double ms() const { return compute_ms > memory_ms ? compute_ms : memory_ms; }
 };
 Roofline RooflineOf(const DispatchWork& work, const jit::MachineLimits& limits);
 
-// Returns a measure for each site with calls whose work can be counted, in the
-// order of the sites. `tiering` is null at tier 0.
+// Returns a measure for each site that was called, in the order of the sites.
+// Sites whose work cannot be counted are left out. `tiering` is null at tier 0.
 std::vector<DispatchMeasure> MeasureDispatches(
     const vm::Session& session, std::span<const vm::TraceEvent> calls,
     const vm::Tiering* tiering);
 
-// Returns the row of jit/backend/decline_reasons.h that a reason names
-// ("float-remainder"), or else the reason's beginning.
+// Returns the name of the reason (a row of jit/backend/decline_reasons.h such
+// as "float-remainder") that a text contains; if it has none, the beginning of
+// the text.
 std::string ReasonName(const std::string& reason);
 
 }  // namespace ember::tools

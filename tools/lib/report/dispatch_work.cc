@@ -53,8 +53,8 @@ class StageWork {
     return count;
   }
 
-  // Adds to `elements`, by buffer, the numbers of elements that loads read and
-  // stores write.
+  // Counts the elements that the stage loads from and stores to each buffer,
+  // and adds them to `elements`.
   void AddAccesses(std::vector<double>& elements) const {
     for (Register reg = stage_.begin; reg < stage_.end; ++reg) {
       const Instruction& load = dispatch_.instructions[reg];
@@ -95,8 +95,8 @@ class StageWork {
     for (size_t i = 0; i < extents_.size(); ++i) {
       if ((axes >> i & 1) != 0) points *= static_cast<double>(extents_[i]);
     }
-    // A stage with a reduction over 0 elements does no work, also in
-    // instructions that do not depend on the reduction's axis.
+    // If any extent of the stage is 0, as in an empty reduction, it does no
+    // work. This includes instructions that do not depend on the empty axis.
     const bool is_empty = std::ranges::find(extents_, 0) != extents_.end();
     return is_empty ? 0 : points;
   }
@@ -108,9 +108,9 @@ class StageWork {
     return points;
   }
 
-  // Counts the operations that compute the value, including those of its
-  // operands. Values that were counted before and index computations of loads
-  // are not counted.
+  // Counts the operations that compute a register, including its operands, and
+  // adds them up. A register that was counted before is skipped, as are index
+  // computations of loads.
   double Visit(Register root) {
     double count = 0;
     std::vector<Register> stack = {root};
@@ -135,7 +135,8 @@ class StageWork {
   const tensor::Stage& stage_;
   std::vector<int64_t> extents_;
   AxisSet all_ = 0;
-  // For each register of the stage, the axes on which its value depends.
+  // For each instruction of the stage: the set of axes on which its value
+  // depends.
   std::vector<AxisSet> sets_;
   std::vector<bool> visited_ = std::vector<bool>(stage_.end - stage_.begin);
 };

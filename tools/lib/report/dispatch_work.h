@@ -25,10 +25,12 @@ namespace ember::tools {
 struct DispatchWork {
   double operations = 0;
   double bytes = 0;
-  std::vector<double> input_bytes;  // for each input: its part of `bytes`
-  double points = 0;                // number of points, summed over all stages
-  // Text about the last result and the largest reduction: "1x28x28x8xf32, sum
-  // of 9".
+  std::vector<double> input_bytes;  // the part of `bytes` that each input
+                                    // causes
+  double points = 0;                // number of points of the iteration spaces
+                                    // of all stages
+  // Describes the work for people by the last result's type and the largest
+  // reduction: "1x28x28x8xf32, sum of 9".
   std::string text;
 };
 

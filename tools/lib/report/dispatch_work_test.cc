@@ -34,8 +34,8 @@ TEST(DispatchWorkTest, IndexArithmeticIsNoWorkAndPaddingNoTraffic) {
 }
 
 TEST(DispatchWorkTest, StagesAddUpAndWhatDoesNotVaryIsDoneOnce) {
-  // Three kinds of operations are counted: exp(s[i]) for each i, its product
-  // with x for each (i, j), and the sum.
+  // The counted operations are: exp(s[i]) for each i; its product with x for
+  // each (i, j); the additions of the sum.
   const DispatchWork work = Work(
       "dispatch @f(%x: f32[4, 5], %s: f32[4]) -> (%y: f32[4]) {\n"
       "  temp %t: f32[4, 5]\n"

@@ -13,8 +13,8 @@
 namespace ember::tools {
 namespace {
 
-// Returns the milliseconds of all calls together, also of those whose work
-// cannot be counted.
+// Returns the milliseconds of all calls of the session, including calls whose
+// work cannot be counted.
 double TotalMilliseconds(const vm::Session& session) {
   double total = 0;
   for (const vm::TraceEvent& call : session.trace())
@@ -22,7 +22,8 @@ double TotalMilliseconds(const vm::Session& session) {
   return total;
 }
 
-// Returns the measures in the order of the time that the dispatches took.
+// Returns the measures sorted by the time that the dispatches took, the longest
+// first.
 std::vector<DispatchMeasure> SlowestFirst(const vm::Session& session,
                                           const vm::Tiering* tiering) {
   std::vector<DispatchMeasure> measures =
@@ -38,7 +39,8 @@ std::string ShareText(double part, double total) {
   return text;
 }
 
-// Returns the line about the dispatches that have no row, or nothing.
+// Returns a line about the time of the dispatches that the table does not show;
+// empty if it shows all.
 std::string RestText(const std::vector<DispatchMeasure>& measures, size_t rows,
                      double total_ms) {
   if (measures.size() <= rows) return "";
@@ -50,7 +52,8 @@ std::string RestText(const std::vector<DispatchMeasure>& measures, size_t rows,
          " shows them)\n";
 }
 
-// Returns the JSON list. `more` makes the cells of the last columns.
+// Returns the table as a JSON list. `more` returns the cells of the columns
+// `more_columns` for a dispatch.
 std::string Json(
     const vm::Session& session, const vm::Tiering* tiering,
     const std::vector<std::string>& more_columns,
@@ -81,8 +84,8 @@ std::string Json(
   return table.Print(TableFormat::kJson);
 }
 
-// Returns the line about the memory traffic of constants. For a language model
-// these are the weights, whose bytes bound the time of a token.
+// Returns a line with the bytes of constants that a run reads. In a language
+// model these are the weights, and reading them bounds the time of a token.
 std::string ConstantsText(const vm::Session& session,
                           const std::vector<DispatchMeasure>& measures) {
   const vm::Module& module = session.module();

@@ -24,20 +24,22 @@
 
 namespace ember::tools {
 
-// Returns the table for a session on the host. `tiering` is null at tier 0.
+// Returns the table for a session that runs on the host. `tiering` is null at
+// tier 0.
 std::string ExplainText(const vm::Session& session, const vm::Tiering* tiering,
                         const jit::MachineLimits& limits, size_t rows);
-// Prints the table for a device that is not the host. The limits of such a
-// device are not known, so the table has rates instead of shares, and the place
-// where each dispatch ran.
+// Returns the table for a session on another device. The limits of such a
+// device are not known, so the table has rates instead of shares of the
+// roofline. A column says where each dispatch ran.
 std::string ExplainDeviceText(const vm::Session& session,
                               const vm::Tiering* tiering,
                               const std::string& device, size_t rows);
 
-// Returns the same dispatches, all of them, as a JSON list of objects:
+// Returns all dispatches of the table as a JSON list of objects with the fields
 // dispatch, nodes, calls, total_ms, median_us, share (0 to 1), operations,
-// bytes, tier, computes. A session on the host has roofline_us and bound, too,
-// and needs the machine's limits; one on a device has where.
+// bytes, tier and computes. Objects of a session on the host have roofline_us
+// and bound, too, which needs the machine's limits; on a device they have
+// where.
 std::string ExplainJson(const vm::Session& session, const vm::Tiering* tiering,
                         const jit::MachineLimits& limits);
 std::string ExplainDeviceJson(const vm::Session& session,

@@ -40,14 +40,14 @@ TEST(ExplainTest, WorkAndBoundsOfEachDispatch) {
   const auto module = *vm::Module::FromDefinition(vm::SampleNamed("static"));
   const std::string text = Explain(module, nullptr);
   EXPECT_THAT(text, HasSubstr("GFLOP/s of f32 multiply-adds; reads of 64 KiB"));
-  // The dispatch has 24 operations and reads and writes 4 * (6 + 6 + 4) bytes,
-  // which take more time than the operations.
+  // The dispatch does 24 operations, and reads and writes 4 * (6 + 6 + 4)
+  // bytes. On this machine the bytes take more time than the operations.
   EXPECT_THAT(text, HasSubstr("| memory |  0.00 | 0.000 | 0    | gemm      | "
                               "2x2xf32, sum of 3 | Gemm_0 + Relu_1 |"));
   EXPECT_THAT(text, HasSubstr("| bias_relu | 2x2xf32 "));
   EXPECT_THAT(text, HasSubstr("|     3 |"));
-  // The constants are a matrix of 3x2 and a bias of 2 numbers; the second
-  // dispatch moves 4 * (4 + 2 + 4) bytes.
+  // The constants of the model are a 3x2 matrix and a bias of 2 numbers. The
+  // second dispatch reads and writes 4 * (4 + 2 + 4) bytes.
   EXPECT_THAT(text, HasSubstr("moves 0.000104 MB at least, of which 3.2e-05 MB "
                               "are constants; the module has constants of "
                               "3.2e-05 MB."));

@@ -11,7 +11,7 @@ namespace {
 // --- text
 // ----------------------------------------------------------------------------------------
 
-// Returns the lines of text in a node's box.
+// Returns the lines of text that a node's box shows.
 std::vector<std::string> Label(const GraphNode& node) {
   std::vector<std::string> lines = {Shortened(node.name, 40)};
   if (!node.type.empty()) lines.push_back(Shortened(node.type, 44));
@@ -67,8 +67,9 @@ std::string XmlText(const std::string& text) {
 // --- layout
 // --------------------------------------------------------------------------------------
 
-// Returns the mean position of the node's neighbours in the given row, or
-// `own`, the node's own position, if it has no neighbours there.
+// Returns the mean position of the node's neighbours in another row. If it has
+// none there, returns `own`, the node's own position, so that the node stays
+// where it is.
 double Barycenter(size_t node, double own,
                   const std::vector<std::vector<size_t>>& neighbours,
                   const std::vector<double>& position) {
@@ -91,8 +92,8 @@ void OrderRow(std::vector<size_t>& row,
       [](const auto& a, const auto& b) { return a.first < b.first; });
   for (size_t i = 0; i < row.size(); ++i) {
     row[i] = keyed[i].second;
-    // Positions are relative to the middle of the row, so that rows of
-    // different lengths can be compared.
+    // A position is the distance from the middle of the row, so that rows with
+    // different numbers of nodes can be compared.
     position[row[i]] =
         static_cast<double>(i) - 0.5 * static_cast<double>(row.size() - 1);
   }
@@ -102,7 +103,7 @@ void OrderRow(std::vector<size_t>& row,
 // -----------------------------------------------------------------------------------------
 
 constexpr int kBoxWidth = 300, kLineHeight = 15, kGapX = 30, kGapY = 36;
-// The margin has room for edges that go around boxes.
+// Width of the empty margin, in which edges that go around boxes are drawn.
 constexpr int kMarginX = 80, kMarginY = 20;
 
 struct Box {
@@ -136,8 +137,8 @@ std::vector<Box> PlaceBoxes(const ModuleGraph& graph, const GraphLayout& layout,
 std::string SvgEdge(const GraphEdge& edge, const Box& from, const Box& to) {
   const int x1 = from.x + kBoxWidth / 2, y1 = from.y + from.height;
   const int x2 = to.x + kBoxWidth / 2, y2 = to.y;
-  // An edge across several rows is bent outwards, so that it does not run
-  // behind the boxes in between.
+  // An edge that spans several rows, between boxes in one column, is bent to
+  // the side, so that the boxes in between do not hide it.
   const int bow = y2 - y1 > 2 * kGapY && x1 == x2 ? kBoxWidth * 3 / 4 + 30 : 0;
   const int reach = std::max(kGapY, (y2 - y1) / 3);
   char text[256];
@@ -177,7 +178,8 @@ GraphLayout LayOut(const ModuleGraph& graph) {
   const size_t count = graph.nodes.size();
   layout.row.resize(count);
   std::vector<std::vector<size_t>> above(count), below(count);
-  // Nodes are in the program's order, so every edge leads to a later node.
+  // The nodes are in the order of the program, so each edge leads from a node
+  // to a later one.
   std::vector<GraphEdge> edges = graph.edges;
   std::stable_sort(
       edges.begin(), edges.end(),
@@ -210,8 +212,8 @@ std::string PrintDot(const ModuleGraph& graph) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     std::string label;
     for (const std::string& line : Label(graph.nodes[i])) {
-      // The text contains dot's own escape "\n" for a line break, which must
-      // not be escaped again.
+      // The text already contains dot's escape "\n" for line breaks, so its
+      // backslash must not be escaped again.
       const std::string quoted = DotString(line);
       label +=
           (label.empty() ? "" : "\\n") + quoted.substr(1, quoted.size() - 2);

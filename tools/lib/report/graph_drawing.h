@@ -15,11 +15,12 @@ namespace ember::tools {
 std::string PrintDot(const ModuleGraph& graph);
 std::string PrintSvg(const ModuleGraph& graph);
 
-// The position of each node. Rows lead from inputs to results: an edge always
-// leads to a later row. The order within a row keeps edges short.
+// The layout of a drawing. Nodes are in rows from inputs to results: each edge
+// leads to a later row. The order within each row is chosen so that edges are
+// short.
 struct GraphLayout {
-  std::vector<size_t> row;  // for each node, the number of its row
-  // the nodes of each row, from left to right
+  std::vector<size_t> row;  // for each node, the index of its row
+  // for each row, its nodes from left to right
   std::vector<std::vector<size_t>> rows;
 };
 GraphLayout LayOut(const ModuleGraph& graph);

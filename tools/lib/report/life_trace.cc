@@ -123,8 +123,8 @@ class LifeTracer {
                      {"waited ms", std::to_string(wait_ms)},
                      {"bytes of code", std::to_string(kernel.code_bytes)},
                      {"for parameters", Joined(kernel.parameters)}}});
-    // The parts follow each other: schedule and nest at the begin, packing at
-    // the end, and the code in between.
+    // The slice of a kernel has three parts, one after the other: making the
+    // schedule and loop nest, making the code, and packing constants.
     const int64_t length = kernel.end_ns - kernel.begin_ns;
     const int64_t schedule =
         std::min<int64_t>(length, std::llround(1e6 * kernel.schedule_ms));
@@ -168,8 +168,8 @@ class LifeTracer {
     }
   }
 
-  // Adds the number of kernels that are there, by tier, and the number of
-  // requests that wait for a thread.
+  // Adds two counters: the number of finished kernels of each tier, and the
+  // number of requests that wait for a compiling thread.
   void AddKernelCounters() {
     if (life_.kernels.empty()) return;
     std::vector<std::pair<int64_t, int>> ready, waiting;
@@ -188,7 +188,8 @@ class LifeTracer {
            .at_ns = at,
            .values = {{"tier 1", tiers[0]}, {"tier 2", tiers[1]}}});
     }
-    // A request comes before its begin, also if both are at one moment.
+    // If a request and its begin have the same time, the request is counted
+    // first, so that the counter never gets below 0.
     std::ranges::sort(waiting, [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });
@@ -205,7 +206,7 @@ class LifeTracer {
   const vm::Session& session_;
   const vm::Tiering* const tiering_;
   ChromeTrace trace_;
-  size_t first_call_ = 0;  // index of the slice of the first call
+  size_t first_call_ = 0;  // index in trace_.slices of the first call's slice
 };
 
 }  // namespace
@@ -220,7 +221,7 @@ std::vector<std::optional<size_t>> FirstCalls(const SessionLife& life,
                                               const vm::Tiering* tiering) {
   std::vector<std::optional<size_t>> found(life.kernels.size());
   if (tiering == nullptr) return found;
-  // For each slot, its calls in order.
+  // The indices of the calls that each slot's kernels served, in order.
   std::map<const vm::KernelSlot*, std::vector<size_t>> calls;
   const std::span<const vm::DispatchSite> sites = session.module().sites();
   for (size_t i = 0; i < life.calls.size(); ++i) {

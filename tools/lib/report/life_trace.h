@@ -17,13 +17,13 @@
 
 namespace ember::tools {
 
-// `tiering` is the session's, null if it has none.
+// Makes the trace. `tiering` is that of the session; null if it has none.
 ChromeTrace LifeTrace(const SessionLife& life, const vm::Session& session,
                       const vm::Tiering* tiering);
 
-// Returns for each kernel the index in life.calls of the first call of one of
-// its sites that began after the kernel was there; nullopt if there is none or
-// the kernel was declined.
+// Returns for each kernel the index (in life.calls) of its first call: the
+// first call of one of its sites that began after the kernel was finished.
+// Nullopt: there is no such call, or the kernel was declined.
 std::vector<std::optional<size_t>> FirstCalls(const SessionLife& life,
                                               const vm::Session& session,
                                               const vm::Tiering* tiering);

@@ -16,8 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The life of a session of the sample "static" (two dispatches: gemm and
-// bias_relu), with three runs.
+// The recorded life of a session of the sample "static", which has two
+// dispatches (gemm and bias_relu), with three runs.
 class LifeTraceTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +44,7 @@ class LifeTraceTest : public testing::Test {
     return PrintChromeTrace(LifeTrace(life_, *session_, tiering_.get()));
   }
 
-  // Adds a kernel of the first dispatch that is made in the time of run 1.
+  // Adds a kernel of the first dispatch, whose compilation lies within run 1.
   MadeKernel& AddKernel() {
     MadeKernel& kernel = life_.kernels.emplace_back();
     kernel.dispatch = "gemm";
@@ -79,7 +79,7 @@ TEST_F(LifeTraceTest, AnArrowLeadsFromAKernelToItsFirstCall) {
   AddKernel().declined = "no-proof";
   const auto calls = FirstCalls(life_, *session_, tiering_.get());
   ASSERT_TRUE(calls[0].has_value());
-  EXPECT_EQ(*calls[0], 4u);  // the first call of run 3
+  EXPECT_EQ(*calls[0], 4u);  // index of the first call in run 3
   EXPECT_FALSE(calls[1].has_value());
   life_.kernels.pop_back();
   const std::string text = Trace();

@@ -13,13 +13,13 @@ namespace {
 
 constexpr int64_t kUnknownEnd = std::numeric_limits<int64_t>::max();
 
-// A range of one piece of memory, which is an arena, an allocation, an input or
-// a constant.
+// A byte range within one piece of memory (an arena, an allocation, an input or
+// a constant).
 struct Region {
   size_t memory = 0;
   int64_t begin = 0;
   int64_t end = kUnknownEnd;
-  // True if `end` is known to be the end.
+  // True if the region's length is known, so that `end` is exact.
   bool has_length = false;
 };
 
@@ -28,7 +28,7 @@ constexpr size_t kNoRange = std::numeric_limits<size_t>::max();
 struct Write {
   int64_t begin, end;
   size_t node;
-  size_t range = kNoRange;  // index in ModuleGraph::arena
+  size_t range = kNoRange;  // index of the written tensor in ModuleGraph::arena
 };
 
 class GraphMaker {
@@ -97,7 +97,8 @@ class GraphMaker {
         constants_[registers_[instruction.a].memory] = instruction.b;
         break;
       case Opcode::kArena:
-        // All instructions that return the arena return the same memory.
+        // A program has one arena, so every instruction that returns the arena
+        // gets the same memory.
         if (!arena_) arena_ = NewMemory();
         registers_[instruction.a] = *arena_;
         break;
@@ -134,8 +135,8 @@ class GraphMaker {
     }
   }
 
-  // Returns the result of an integer instruction, or nullopt unless both
-  // operands are known.
+  // Evaluates an integer instruction. Returns nullopt if an operand is not
+  // known.
   std::optional<int64_t> Arithmetic(
       const vm::ProgramInstruction& instruction) const {
     const std::optional<int64_t> b = integers_[instruction.b],
@@ -156,8 +157,8 @@ class GraphMaker {
     Region region = registers_[instruction.b];
     region.begin += instruction.immediate;
     const std::optional<int64_t> length = integers_[instruction.c];
-    // A region whose length is not known counts as one byte. So two views of
-    // one memory that begin at different offsets count as different tensors.
+    // A view whose length is not known counts as one byte long. So views that
+    // begin at different offsets of one memory are different tensors.
     region.end = region.begin + (length ? *length : 1);
     region.has_length = length.has_value();
     return region;
@@ -190,7 +191,7 @@ class GraphMaker {
     }
   }
 
-  // Adds the node of a call of a library function or of another program.
+  // Adds a node for the call of a library function or of another program.
   void VisitCall(const vm::Program& program,
                  const vm::ProgramInstruction& instruction,
                  std::string_view name) {
@@ -237,8 +238,8 @@ class GraphMaker {
       graph_.edges.push_back({source, node, type});
   }
 
-  // Records that a node writes a region of memory. Earlier writes to bytes of
-  // the region are forgotten; the parts of them outside of the region are kept.
+  // Records that a node writes a region. Earlier writes lose the bytes that are
+  // overwritten but keep their bytes outside of the region.
   void Overwrite(const Region& region, size_t node) {
     std::vector<Write> kept;
     for (const Write& write : writes_[region.memory]) {
@@ -266,10 +267,11 @@ class GraphMaker {
   std::vector<std::optional<int64_t>> integers_;
   std::optional<Region> arena_;
   size_t memory_count_ = 0;
-  int64_t instruction_ = 0;  // number of the instruction that is visited
-  // For each memory, the writes whose bytes no later write has overwritten.
+  int64_t instruction_ = 0;  // index of the instruction that is visited
+  // For each memory: the writes that are still visible, which no later write
+  // has overwritten.
   std::map<size_t, std::vector<Write>> writes_;
-  // For each memory that is a constant, the constant's number.
+  // Maps each memory that is a constant to the constant's number.
   std::map<size_t, size_t> constants_;
 };
 

@@ -62,8 +62,8 @@ TEST(ModuleGraphTest, TensorsOfTheArenaLiveUntilTheirLastReader) {
                       static_cast<int64_t>(range.last_node), range.begin,
                       range.end});
   }
-  // The results of a and b live until join has read them, that of join until a
-  // has run again, and the last one until the result is returned.
+  // The results of @a and @b must live until @join has read them, that of @join
+  // until @a has run again, and the last one until it is returned.
   const std::vector<std::array<int64_t, 4>> want = {
       {1, 3, 0, 16}, {2, 3, 64, 80}, {3, 4, 128, 144}, {4, 5, 0, 16}};
   EXPECT_EQ(ranges, want);
@@ -73,7 +73,8 @@ TEST(ModuleGraphTest, TensorsOfTheArenaLiveUntilTheirLastReader) {
 
 TEST(ModuleGraphTest, FollowsMemoryThroughTheArena) {
   const ModuleGraph graph = Example();
-  // The nodes of the example are x, a, b, join, a again, and y.
+  // The graph's nodes are, in order: input x, @a, @b, @join, @a again, and
+  // result y.
   ASSERT_EQ(graph.nodes.size(), 6u);
   std::set<std::pair<size_t, size_t>> edges;
   for (const GraphEdge& edge : graph.edges) edges.emplace(edge.from, edge.to);
@@ -93,7 +94,8 @@ TEST(ModuleGraphTest, LayoutPutsReadersBelowWriters) {
   size_t placed = 0;
   for (const std::vector<size_t>& row : layout.rows) placed += row.size();
   EXPECT_EQ(placed, graph.nodes.size());
-  EXPECT_EQ(layout.rows[1].size(), 2u);  // nodes a and b are in the same row
+  EXPECT_EQ(layout.rows[1].size(), 2u);  // the drawing has nodes @a and @b in
+                                         // the same row
 }
 
 TEST(ModuleGraphTest, DrawingsHoldEveryNodeAndAreEscaped) {

@@ -14,10 +14,10 @@ namespace ember::tools {
 
 // Returns the table. It begins with the module's profile, if there is one. For
 // each target there is a line with its bytes and the features that this machine
-// lacks. Then comes a row for each kernel: dispatch, bytes of code and of
-// packed constants, phases (of the prologue and of calls), the parameters that
-// it is for, and the inputs that it takes as constants. For a section that
-// cannot be read there is the reason.
+// lacks. Then comes a row for each kernel, with its dispatch, bytes of code and
+// of packed constants, number of phases (of the prologue and of calls),
+// parameters for which it was made, and inputs that it takes as constants. If a
+// section cannot be read, the reason is shown instead.
 std::string NativeKernelsTable(const vm::ModuleDefinition& module);
 
 }  // namespace ember::tools

@@ -34,8 +34,8 @@ void SetType(const vm::Program& program, const vm::TensorSignature& signature,
   }
 }
 
-// Returns the name of the one value that a node writes: an input's own name, or
-// "%" and the node's number.
+// Returns the ONNX name of a node's value: the name of an input, or "%" and the
+// index of any other node.
 std::string ValueName(const ModuleGraph& graph, size_t node) {
   if (graph.nodes[node].kind == GraphNode::Kind::kInput)
     return graph.nodes[node].name;
@@ -77,8 +77,8 @@ void AddConstant(const vm::ModuleDefinition& module, size_t number,
   tensor.set_name(ConstantName(module, number));
   tensor.set_data_type(onnx::DTypeToOnnx(constant.type));
   for (const int64_t dim : constant.dims) tensor.add_dims(dim);
-  // The constants' values are not written, because a picture does not show
-  // them. They are declared as external data.
+  // Constants are declared as external data without values, because Netron's
+  // picture does not show values.
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
   onnx::StringStringEntryProto& location = *tensor.add_external_data();
   location.set_key("location");

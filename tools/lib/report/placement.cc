@@ -13,8 +13,8 @@
 namespace ember::tools {
 namespace {
 
-// Returns an instruction's name for people, such as "dispatch @conv", "call
-// top_k" or "load_integer".
+// Returns a text for people that names an instruction, such as "dispatch
+// @conv", "call top_k" or "load_integer".
 std::string NameOf(const vm::ModuleDefinition& module,
                    const vm::ProgramInstruction& instruction) {
   const std::string text(vm::InfoOf(instruction.opcode).text);
@@ -26,7 +26,8 @@ std::string NameOf(const vm::ModuleDefinition& module,
   return text;
 }
 
-// Returns the reason why the host ran a dispatch and not the device.
+// Returns the reason why a dispatch ran on the host although the session has a
+// device.
 std::string ReasonOf(const vm::HostWork& work, const vm::Tiering* tiering,
                      const vm::DispatchSite* site) {
   if (!work.reason.empty()) return work.reason;

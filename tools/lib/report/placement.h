@@ -16,10 +16,10 @@
 
 namespace ember::tools {
 
-// Counts, by their sites, the dispatches that ran in a session.
+// Numbers of dispatches (sites) that ran on the device and on the host.
 struct Placement {
   int64_t dispatches = 0;
-  // Number of dispatches of which at least one call ran on the host.
+  // Number of dispatches that ran on the host in at least one call.
   int64_t on_host = 0;
   int64_t calls = 0;
   int64_t device_calls = 0;
@@ -32,18 +32,19 @@ struct Placement {
 
 Placement PlacementOf(std::span<const vm::SiteProfile> sites);
 
-// Returns a part of --explain: submissions and commands of a run, the work that
-// the host did between them, the reason, and the bytes that were copied to and
-// from the device. The session must have been made without profile and trace,
-// which change these numbers. `tiering` is null at tier 0.
+// Returns a section of --explain about a run on a device: its submissions and
+// commands, the work that the host did between them with the reason, and the
+// bytes that were copied to and from the device. The session must not have been
+// made with profile or trace, which change these numbers. `tiering` is null at
+// tier 0.
 std::string PlacementText(const vm::Session& session,
                           const vm::Tiering* tiering,
                           const std::string& device);
 
-// Returns a part of --explain: the largest memory that the device's buffers
-// took, together with the memory of the session's plan and of the module's
-// constants. The rest is inputs and results, packed constants and memory that
-// kernels need.
+// Returns a section of --explain about memory: the largest total size of the
+// device's buffers, and how much of it was the session's planned memory and the
+// module's constants. The rest is inputs, results, packed constants and memory
+// that kernels need.
 std::string DeviceMemoryText(const vm::Session& session,
                              const hal::MemoryStatistics& statistics,
                              const std::string& device);

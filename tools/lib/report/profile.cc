@@ -35,8 +35,8 @@ std::vector<vm::SiteProfile> MergeByDispatch(
   return merged;
 }
 
-// Returns the tier of a site's calls, such as "2", or the number of calls in
-// each tier: "0: 3, 2: 97".
+// Returns the tier in which a site's calls ran, such as "2". If there were
+// several, returns the number of calls in each: "0: 3, 2: 97".
 std::string TierText(const vm::SiteProfile& site) {
   std::string text;
   for (int tier = 0; tier < 3; ++tier) {

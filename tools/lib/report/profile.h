@@ -13,15 +13,15 @@
 
 namespace ember::tools {
 
-// Returns a table of at most `rows` dispatches and a line with the total. Sites
-// that run the same dispatch are one row. `device` is the session's device, for
-// a column that says where dispatches ran; empty for the host.
+// Returns a table of at most `rows` dispatches, and a line with the total.
+// Sites that run the same dispatch share a row. `device` is the session's
+// device, which adds a column that says where dispatches ran; empty: the host.
 std::string ProfileText(std::span<const vm::SiteProfile> sites, size_t rows,
                         const std::string& device = "");
 
-// Returns the same dispatches, all of them, as a JSON list of objects:
-// dispatch, nodes, calls, total_ms, share (0 to 1), the calls of each tier,
-// how, and where on a device.
+// Returns all dispatches as a JSON list of objects: dispatch, nodes, calls,
+// total_ms, share (0 to 1), the number of calls in each tier, how they ran,
+// and, on a device, where.
 std::string ProfileJson(std::span<const vm::SiteProfile> sites,
                         const std::string& device = "");
 

@@ -1,4 +1,5 @@
-// The text that vm-run --record writes, which vm-prejit --profile reads.
+// Makes the text of a recorded profile, which vm-run --record writes and
+// vm-prejit --profile reads.
 //
 //   WriteUserFile("model.profile", RecordedText(*session));
 //
@@ -12,7 +13,8 @@
 
 namespace ember::tools {
 
-// Returns for each dispatch the times of all its sites together, by shape.
+// Returns the profile: for each dispatch its times by shape, summed over all
+// its sites.
 std::string RecordedText(const vm::Session& session);
 
 }  // namespace ember::tools

@@ -1,5 +1,5 @@
-// The JSON that vm-run prints: results, times, and the tables of --profile and
-// --explain in one object.
+// Makes the JSON that vm-run prints: results, times, and the tables of
+// --profile and --explain in one object.
 //
 //   JsonObject json;
 //   json.Add("results", ResultsJson(module, results, /*has_elements=*/true));
@@ -22,7 +22,7 @@ namespace ember::tools {
 
 class JsonObject {
  public:
-  // Adds a member whose value is JSON.
+  // Adds a member to the object. `value` is JSON text.
   void Add(std::string_view name, std::string_view json);
   std::string Print() const;
 

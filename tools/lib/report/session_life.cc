@@ -45,7 +45,8 @@ void KernelLog::Observe(const jit::KernelEvent& event) {
       .schedule = report.schedule,
       .nest = report.nest,
       .code = {}};
-  // The last text is that of the machine's code.
+  // The compiler reports the code in several forms; the last one is the machine
+  // code.
   if (!report.code.empty()) made.code = report.code.back().text;
   const std::lock_guard<std::mutex> lock(mutex_);
   kernels_.push_back(std::move(made));

@@ -25,37 +25,41 @@
 
 namespace ember::tools {
 
-// A request for a kernel, and what came of it.
+// A request for a kernel, with its result.
 struct MadeKernel {
   std::string dispatch;
   int tier = 0;
   std::vector<int64_t> parameters;  // as KernelRequest::parameters
-  // The slot that got the answer: a slot of the session's Tiering.
+  // The slot of the session's Tiering for which the kernel was made.
   const vm::KernelSlot* slot = nullptr;
   int64_t requested_ns = 0, begin_ns = 0, end_ns = 0;
   uint64_t thread = 0;
   bool is_in_worker = false;  // KernelEvent::is_in_worker
-  // "compiled", "shared with an equal kernel" or "read from the cache"
+  // origin of the kernel: "compiled", "shared with an equal kernel" or "read
+  // from the cache"
   std::string origin;
-  std::string declined;  // the reason why there is no kernel, or empty
-  // Milliseconds of the parts of the work, one after the other: schedule and
-  // loop nest; LLVM's passes and code generation, or the device's driver;
-  // packing of constants.
+  std::string declined;  // reason why there is no kernel; empty if there is one
+  // Milliseconds of the steps of making the kernel: schedule and loop nest;
+  // optimisation by LLVM or by the device's driver; code generation; packing of
+  // constants.
   double schedule_ms = 0, optimize_ms = 0, codegen_ms = 0, pack_ms = 0;
   int64_t code_bytes = 0;
-  // The texts of schedule, nest and code, if the log keeps texts.
+  // Texts of the schedule, the loop nest and the code; empty unless the log
+  // keeps texts.
   std::string schedule, nest, code;
 };
 
-// Keeps what a JIT reports. Thread-safe.
+// Records each kernel that a JIT makes. Thread-safe.
 class KernelLog final : public jit::KernelObserver {
  public:
-  // keeps_texts: KernelObserver::wants_texts, and the records have texts.
+  // keeps_texts: the JIT sends the texts of kernels, too, and the log keeps
+  // them.
   explicit KernelLog(bool keeps_texts) : keeps_texts_(keeps_texts) {}
 
   bool wants_texts() const override { return keeps_texts_; }
   void Observe(const jit::KernelEvent& event) override;
-  // Returns the kernels so far, in the order in which they were answered.
+  // Returns all kernels so far, in the order in which their requests were
+  // finished.
   std::vector<MadeKernel> Kernels() const;
 
  private:
@@ -66,19 +70,20 @@ class KernelLog final : public jit::KernelObserver {
 
 struct RunOfLife {
   int64_t begin_ns = 0, end_ns = 0;
-  vm::SessionMemory memory;  // after the run
+  vm::SessionMemory memory;  // memory of the session after the run
 };
 
 struct SessionLife {
   std::string model;   // name of the model, as the user typed it
-  std::string inputs;  // "x: 1x3xf32, mask: 1x8xi64"
+  std::string inputs;  // names and types of the inputs: "x: 1x3xf32, mask:
+                       // 1x8xi64"
   int64_t load_begin_ns = 0, load_end_ns = 0;
   bool is_compiled_here = false;  // LoadedModel::compiled_here
   std::vector<RunOfLife> runs;
-  // Number of runs before those that measures are about: kernels are made in
-  // them.
+  // Number of first runs that measures leave out, because kernels are made
+  // during them.
   size_t warm_up_runs = 1;
-  // The calls of all runs (Session::trace), in order.
+  // The calls of dispatches in all runs (Session::trace), in order.
   std::vector<vm::TraceEvent> calls;
   std::vector<MadeKernel> kernels;
 };
@@ -86,7 +91,7 @@ struct SessionLife {
 // Runs the session once and adds the run to the record.
 Status RunOnce(vm::Session& session, std::span<const vm::Tensor> inputs,
                std::vector<vm::Tensor>* results, SessionLife& life);
-// Moves the calls that the session has traced to the record, and clears the
+// Appends the calls that the session has traced to life.calls, and clears the
 // session's profile.
 void TakeCalls(vm::Session& session, SessionLife& life);
 

@@ -19,8 +19,8 @@ class Quantiles {
     EMBER_CHECK(!values_.empty()) << "quantiles of nothing";
     std::sort(values_.begin(), values_.end());
   }
-  // Returns the quantile of `share`: the value below which this share of the
-  // values lies. At(0.5) is the median.
+  // Returns a quantile: the value below which the part `share` of all values
+  // lies. At(0.5) is the median.
   double At(double share) const {
     const auto index =
         static_cast<size_t>(share * static_cast<double>(values_.size()));

@@ -10,7 +10,8 @@
 namespace ember::tools {
 namespace {
 
-// Returns the number of code points, so that a text such as "µs" is aligned.
+// Returns the number of code points of a text. Columns are aligned by it, so
+// that a text such as "µs" counts as two.
 size_t Width(std::string_view text) {
   return static_cast<size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));

@@ -16,7 +16,8 @@
 
 namespace ember::tools {
 
-// A text, a number, or nothing (null in JSON, "–" in Markdown).
+// A cell of the table: a text, a number, or nothing (null in JSON, "–" in
+// Markdown).
 struct Cell {
   Cell() = default;
   Cell(std::string value) : text(std::move(value)), present(true) {}
@@ -34,7 +35,7 @@ struct Cell {
 };
 
 enum class TableFormat { kMarkdown, kJson, kCsv };
-// Parses "md", "json" or "csv".
+// Parses the name of a format: "md", "json" or "csv".
 StatusOr<TableFormat> ParseTableFormat(std::string_view text);
 
 class Table {

@@ -25,7 +25,8 @@ TEST(TableTest, Markdown) {
             "| x,\"y\"    |         – | two lines |\n");
 }
 
-// Names in models may have control characters, on which terminals act.
+// Names in models may contain control characters, on which terminals act. They
+// must be escaped.
 TEST(TableTest, MarkdownHasNoControlCharacters) {
   Table table({"node"});
   table.AddRow({"a\x1b[31m\nb"});

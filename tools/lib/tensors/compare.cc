@@ -10,8 +10,8 @@
 namespace ember::tools {
 namespace {
 
-// Returns the distance of two floats: 0 for equal infinities and for two NaNs,
-// infinity if only one of them is infinite or NaN.
+// Returns the distance of two floats: 0 for equal infinities and for two NaNs;
+// infinity if only one of them is NaN or infinite.
 double Distance(double got, double want) {
   if (got == want || (std::isnan(got) && std::isnan(want))) return 0;
   const double distance = std::abs(got - want);
@@ -21,14 +21,14 @@ double Distance(double got, double want) {
 
 bool Within(double distance, double want, const Tolerance& tolerance) {
   if (distance == 0) return true;
-  // If `want` is infinite, the tolerance would be infinite, too. So only equal
-  // elements match it.
+  // If `want` is infinite, only an equal element matches it (distance 0),
+  // because the relative tolerance would be infinite, too.
   return std::isfinite(want) &&
          distance <= tolerance.atol + tolerance.rtol * std::abs(want);
 }
 
-// Returns the distance of two integers or bools. It is computed exactly and
-// then rounded to double.
+// Returns the distance of two integers or bools. It is computed without
+// rounding errors, and only then rounded to double.
 double IntegerDistance(const vm::Tensor& got, const vm::Tensor& want,
                        int64_t index) {
   const int64_t a = IntegerElement(got, index);

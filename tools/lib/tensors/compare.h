@@ -1,6 +1,6 @@
-// Compares tensors: floats by |got - want| <= atol + rtol * |want|, everything
-// else, strings too, exactly (but see Tolerance). NaN equals NaN;
-// infinities must agree.
+// Compares tensors. Floats are equal if |got - want| <= atol + rtol * |want|;
+// NaN equals NaN, and infinities must be the same. Elements of other types,
+// including strings, must be exactly equal, unless Tolerance says otherwise.
 //
 //   Comparison c = Compare(got, want, {.rtol = 1e-3, .atol = 1e-5});
 //   if (!c.equal) print(c.message);
@@ -19,31 +19,31 @@ namespace ember::tools {
 struct Tolerance {
   double rtol = 1e-3;
   double atol = 1e-5;
-  // Largest difference that is allowed for integers of 8 and 16 bits, which may
-  // be quantized values. Wider integers (indices, counts, sums) must always be
-  // equal.
+  // Largest allowed difference of integers of 8 and 16 bits, which may be
+  // quantized values. Wider integers (indices, counts, sums) must be equal.
   int64_t integer_steps = 0;
-  // True: integers may also differ by at most atol: by 2 if atol is 2.5. Bools
+  // True: integers may also differ by up to atol (by 2 if atol is 2.5). Bools
   // must always be equal.
   bool uses_atol_for_integers = false;
   // True: floats narrower than f32 may differ by at least the TierTolerance of
-  // their type. If two computations round differently, results may differ by
-  // one unit in the last place, which is more than `rtol`.
+  // their type. A value that two computations round differently differs by one
+  // unit in the last place, which can exceed `rtol`.
   bool allows_rounding = false;
 };
 
-// Returns the integer_steps that the note of a tolerance in the corpus'
-// manifest allows: "quantised: one step may differ", "uint8 pixels: at most 1
-// off". Such outputs come from an engine that multiplies quantized values by
-// the quotient of their scales, where ONNX's definition divides, so that ties
-// round differently.
+// Returns the value of integer_steps that the note of a tolerance in the
+// corpus' manifest allows: "quantised: one step may differ", "uint8 pixels: at
+// most 1 off". Such results were recorded with an engine that multiplies
+// quantized values by the quotient of their scales. ONNX's definition divides
+// instead, so that ties may round differently.
 int64_t IntegerStepsOfNote(std::string_view note);
 
 struct Comparison {
   bool equal = true;
-  // One line about the differences; empty if the tensors are equal.
+  // Describes the first difference and the number of differences in one line;
+  // empty if the tensors are equal.
   std::string message;
-  // Number of elements whose difference exceeds the tolerance.
+  // Number of elements that differ by more than the tolerance.
   int64_t differences = 0;
   // Largest absolute difference over all finite elements; infinite if an
   // element is NaN or infinite on one side only.

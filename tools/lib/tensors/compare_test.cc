@@ -38,7 +38,8 @@ TEST(CompareTest, ToleranceIsAbsolutePlusRelative) {
           .equal);
 }
 
-// 1 and the next larger f16 are 2^-10 apart.
+// The next f16 above 1 is 1 + 2^-10, so the two elements differ by one unit in
+// the last place.
 TEST(CompareTest, NarrowFloatsMayRoundDifferently) {
   vm::Tensor a = *vm::Tensor::Allocate(DType::kF16, {1});
   vm::Tensor b = *vm::Tensor::Allocate(DType::kF16, {1});
@@ -85,14 +86,16 @@ bool IsOneOff(DType type, const Tolerance& tolerance) {
 }
 
 TEST(CompareTest, TiersAreApartRelativeToTheSizeOfWhatDiffers) {
-  // The tolerance is 1e-4 * (1000 + 100) for the first element and 1e-4 * 100
-  // for the second one, a sum whose terms cancelled.
+  // The largest finite element is 1000, so `size` is 1000. Tolerances: 1e-4 *
+  // (1000 + 100) for the first element, and 1e-4 * 100 for the second one,
+  // which represents a sum whose terms cancelled.
   EXPECT_TRUE(CompareTiers(Floats({1000.1f, 0.009f}), Floats({1000, 0})).equal);
   EXPECT_FALSE(
       CompareTiers(Floats({1000.1f, 0.011f}), Floats({1000, 0})).equal);
   EXPECT_TRUE(
       CompareTiers(Floats({1000.1f, 0.011f}), Floats({1000, 0}), 2).equal);
-  // Neither a fill value that is equal nor an infinity hides a difference.
+  // Equal fill values (-3e38) and infinities must not enlarge the tolerance so
+  // that the difference of another element is hidden.
   EXPECT_FALSE(
       CompareTiers(Floats({-3e38f, 1.01f}), Floats({-3e38f, 1})).equal);
   EXPECT_FALSE(

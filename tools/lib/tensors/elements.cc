@@ -12,7 +12,8 @@
 namespace ember::tools {
 namespace {
 
-// Calls function with a value of the storage type of `type`.
+// Calls function(value), where value has the type by which an element of `type`
+// is stored.
 template <typename Function>
 decltype(auto) WithStorage(DType type, Function&& function) {
   switch (type) {
@@ -34,8 +35,8 @@ std::string Shortest(T value) {
   return std::string(buffer, result.ptr);
 }
 
-// Returns the text in quotes. Letters of all languages stay as they are;
-// characters that would end the line are escaped.
+// Returns the text in quotes. Non-ASCII letters stay as they are; control
+// characters, such as line feeds, are escaped.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

@@ -18,20 +18,20 @@
 namespace ember::tools {
 
 double FloatElement(const vm::Tensor& tensor, int64_t index);
-// Returns an element of an integer or bool tensor. u64 is returned as its bits.
+// Returns an element of an integer or bool tensor. An element of type u64 is
+// returned as an int64_t with the same bits.
 int64_t IntegerElement(const vm::Tensor& tensor, int64_t index);
-// Sets an element to the value, rounded to the tensor's type, which must be a
-// float type.
+// Sets an element of a float tensor. The value is rounded to the tensor's type.
 void SetFloatElement(vm::Tensor& tensor, int64_t index, double value);
-// Sets an element to the value, truncated to the tensor's type, which must be
-// an integer type or bool.
+// Sets an element of an integer or bool tensor. The value is truncated to the
+// tensor's type.
 void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value);
 
 // Returns the shortest text that reads back as the same element ("0.1", "-3",
 // "true"). Strings are in quotes.
 std::string ElementText(const vm::Tensor& tensor, int64_t index);
-// Reads text into an element. Errors: the text is not a number, or out of the
-// type's range.
+// Parses an element and stores it in the tensor. Errors: the text is not a
+// number, or out of the type's range.
 Status ParseElement(std::string_view text, vm::Tensor& tensor, int64_t index);
 
 // Returns the index of an element as text, such as "[0, 3, 1]"; "[]" for a

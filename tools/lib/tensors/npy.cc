@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 
 struct NpyType {
-  // NumPy's code of the type ("f4"), without the character for the byte order.
+  // NumPy's name of the type without the byte-order character: "f4" of "<f4".
   std::string_view code;
   DType type;
 };
@@ -33,7 +33,7 @@ Status Malformed(std::string_view name, std::string_view expected,
 }
 
 // Returns the text after `'key':` in the header of a .npy file, which is a
-// Python dict literal; nothing if the key is missing.
+// Python dict literal. Returns nothing if the key is missing.
 std::optional<std::string_view> HeaderValue(std::string_view header,
                                             std::string_view key) {
   const std::string quoted = "'" + std::string(key) + "':";
@@ -89,12 +89,12 @@ StatusOr<std::vector<int64_t>> ParseShapeTuple(std::string_view header,
   return Malformed(name, "a tuple of numbers as 'shape'", "something else");
 }
 
-// Copies elements in Fortran order, in which the first dim varies fastest, to
-// the tensor's C order.
+// Copies elements from Fortran order, in which the first dim varies fastest, to
+// the C order of tensors.
 void CopyFromFortranOrder(std::string_view data, vm::Tensor& tensor) {
   const auto size = static_cast<size_t>(DTypeByteSize(tensor.type));
   const size_t rank = tensor.dims.size();
-  // For each dim, the stride in `data`, in elements.
+  // For each dim, the distance in `data` of neighbouring elements, in elements.
   std::vector<size_t> strides;
   size_t stride = 1;
   for (const int64_t dim : tensor.dims) {
@@ -150,8 +150,9 @@ StatusOr<vm::Tensor> ParseNpy(std::string_view contents,
                          ParseShapeTuple(header, name));
   const std::optional<std::string_view> order =
       HeaderValue(header, "fortran_order");
-  // The sizes are compared before memory is allocated, so that a header cannot
-  // ask for more than the file holds.
+  // The size that the header declares is compared with the file's size before
+  // memory is allocated. So a damaged header cannot make the tool allocate much
+  // memory.
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes, vm::TensorByteSize(type, dims));
   if (static_cast<int64_t>(data.size()) != bytes) {
     return Malformed(name,
@@ -190,7 +191,7 @@ StatusOr<std::string> SerializeNpy(const vm::Tensor& tensor) {
   if (tensor.dims.size() > 1) header.resize(header.size() - 2);
   if (tensor.dims.size() == 1) header.pop_back();
   header += "), }";
-  // The data must start at a multiple of 64 bytes.
+  // The header is padded so that the data starts at a multiple of 64 bytes.
   header.append(63 - (kMagic.size() + 4 + header.size()) % 64, ' ');
   header += '\n';
   std::string contents(kMagic);

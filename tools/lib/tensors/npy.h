@@ -1,5 +1,5 @@
 // NumPy's .npy files, versions 1 to 3, little endian or single bytes. Arrays in
-// Fortran order are read too; what is written is in C order.
+// Fortran order can be read; files are written in C order.
 //
 //   EMBER_ASSIGN_OR_RETURN(vm::Tensor x, ReadNpy("x.npy"));
 //   EMBER_RETURN_IF_ERROR(WriteNpy("y.npy", y));
@@ -17,13 +17,13 @@
 
 namespace ember::tools {
 
-// True if NumPy has the type. Other types are written as f32.
+// True if NumPy has the type. Tensors of other types are written as f32.
 bool IsNpyType(DType type);
 
 StatusOr<vm::Tensor> ReadNpy(const std::string& path);
 Status WriteNpy(const std::string& path, const vm::Tensor& tensor);
 
-// Parses the contents of a file. `name` is for errors.
+// Parses the bytes of a .npy file. `name` is for error messages.
 StatusOr<vm::Tensor> ParseNpy(std::string_view contents, std::string_view name);
 StatusOr<std::string> SerializeNpy(const vm::Tensor& tensor);
 

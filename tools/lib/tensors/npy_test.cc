@@ -135,8 +135,8 @@ TEST(NpyTest, ErrorsAreOneLine) {
             "no 'descr'");
 }
 
-// A file that is truncated or has flipped bits gives an error or a tensor,
-// never a crash (run under asan too).
+// Files that are truncated or have flipped bits. Parsing one must return an
+// error or a tensor and never crash, also under ASan.
 TEST(NpyTest, SurvivesDamage) {
   RandomTensors random(2);
   const std::string file = *SerializeNpy(*random.Next(DType::kF32, {3, 5}));

@@ -12,14 +12,17 @@
 namespace ember::tools {
 namespace {
 
-// Values of SequenceProto::elem_type and OptionalProto::elem_type.
+// The values of SequenceProto::elem_type and OptionalProto::elem_type that are
+// used here.
 constexpr int kNothing = 0, kTensor = 1;
 
-// The contents of a data file: a tensor, a sequence or an optional.
+// The decoded contents of a data file: a tensor, a sequence, or an optional of
+// one of these.
 struct Value {
   bool is_sequence = false;
   bool present = true;
-  // The tensors. There is one, unless the value is a sequence or is absent.
+  // The tensors of the value: one for a tensor, any number for a sequence, none
+  // for an absent optional.
   std::vector<onnx::TensorBytes> elements;
 };
 
@@ -42,9 +45,10 @@ Status AddElements(const onnx::SequenceProto& sequence, Value& value) {
   return OkStatus();
 }
 
-// Decodes the bytes of a message. A message does not name its own type, so its
-// fields decide: a tensor has a data type and data, and the second field of a
-// sequence is the kind of its elements.
+// Decodes the bytes of a TensorProto, SequenceProto or OptionalProto. A message
+// does not name its own type, so the fields decide: a TensorProto has a data
+// type and data, and the second field of a sequence is the kind of its
+// elements.
 StatusOr<Value> ParseValue(const std::string& bytes, bool may_be_sequence) {
   Value value;
   onnx::TensorProto tensor;
@@ -90,8 +94,8 @@ StatusOr<vm::Tensor> MakeTensor(DType type, std::vector<int64_t> dims) {
   return vm::Tensor::Allocate(type, std::move(dims));
 }
 
-// Returns the elements of all tensors, one after the other; a tensor of size 0
-// if there are none.
+// Returns one tensor with the elements of all tensors, one tensor after the
+// other; a tensor of size 0 if there are none.
 StatusOr<vm::Tensor> JoinElements(const Value& value, DType type,
                                   bool strings) {
   if (strings) {
@@ -113,8 +117,8 @@ StatusOr<vm::Tensor> JoinElements(const Value& value, DType type,
   return data;
 }
 
-// Returns two tensors for a sequence: the data of all elements, and a table
-// with the dims of each element. Rows of the table are padded with -1.
+// Represents a sequence by two tensors: the data of all its elements, and a
+// table with a row of dims for each element. Shorter rows are padded with -1.
 StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value,
                                          const vm::TensorSignature& signature,
                                          int64_t rank) {
@@ -147,8 +151,8 @@ StatusOr<std::vector<vm::Tensor>> PairOf(const Value& value,
   return std::vector<vm::Tensor>{std::move(data), std::move(dims)};
 }
 
-// True if the first two signatures are the values and the keys of a map, or of
-// a sequence of maps.
+// True if the first two signatures are the values and the keys of a map or of a
+// sequence of maps, by their names and types.
 bool HasKeys(std::span<const vm::TensorSignature> parts) {
   if (parts.size() < 2 || parts[0].dims.empty()) return false;
   const vm::TensorSignature& keys = parts[1];

@@ -30,26 +30,27 @@
 
 namespace ember::tools {
 
-// Returns a copy of a decoded tensor.
+// Returns a tensor with a copy of the data of a decoded TensorProto.
 StatusOr<vm::Tensor> TensorOf(const onnx::TensorBytes& bytes);
 
-// ReadTensorProto reads a file that holds one tensor. SerializeTensorProto
+// ReadTensorProto reads a file that holds one TensorProto. SerializeTensorProto
 // returns the bytes of such a file.
 StatusOr<vm::Tensor> ReadTensorProto(const std::string& path);
 std::string SerializeTensorProto(std::string_view name,
                                  const vm::Tensor& tensor);
 
-// Returns the number of consecutive signatures, from number `first` on, that
-// together represent one value of the model.
+// Returns the number of consecutive signatures, beginning with signature
+// `first`, that together represent one value of the ONNX model.
 size_t PartCount(std::span<const vm::TensorSignature> signatures, size_t first);
 
-// Reads the file of one value of the model. Returns one tensor for each
-// signature in `parts`.
+// Reads the data file of one value of the model. `parts` are the signatures
+// that represent the value. Returns one tensor for each.
 StatusOr<std::vector<vm::Tensor>> ReadDataFile(
     const std::string& path, std::span<const vm::TensorSignature> parts);
 
-// Returns dims for ImportOptions::input_shapes: for a tensor its shape, for a
-// sequence as many open dims as its elements have, for a map no dims.
+// Returns the dims that a data file gives for ImportOptions::input_shapes: the
+// shape of a tensor; as many open dims as the rank of a sequence's elements; no
+// dims for a map.
 StatusOr<std::vector<std::optional<int64_t>>> ReadPins(const std::string& path);
 
 }  // namespace ember::tools

@@ -39,7 +39,8 @@ void SetFloats(const std::vector<float>& values, onnx::TensorProto& tensor) {
   for (float value : values) tensor.add_float_data(value);
 }
 
-// Sets the map to {"b": first, "a": second}, in this order.
+// Sets the proto to the map {"b": first, "a": second}. Its keys are not in
+// ascending order, so reading must sort them.
 void SetMap(float first, float second, onnx::MapProto& map) {
   map.set_key_type(onnx::TensorProto::STRING);
   map.add_string_keys("b");
@@ -98,8 +99,8 @@ TEST(OnnxData, MapWithATensorForEachValue) {
               HasSubstr("expected keys that are integers, found strings"));
 }
 
-// The names of two results look like those of a map's values and keys, but the
-// sizes differ, so they are two independent results.
+// The names of these two results look like those of a map's values and keys.
+// The sizes differ, so they must be treated as two independent results.
 TEST(OnnxData, KeysOfAnotherSizeAreAResultOfTheirOwn) {
   EXPECT_EQ(PartCount(
                 std::vector<vm::TensorSignature>{

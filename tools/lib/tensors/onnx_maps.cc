@@ -14,8 +14,7 @@ namespace {
 
 using onnx::TensorBytes;
 
-// The elements of a tensor of any type, which this class returns in another
-// order.
+// Owns the elements of a tensor of any type, and returns them in a new order.
 class Elements {
  public:
   explicit Elements(const TensorBytes& like) : like_(like) {}
@@ -34,7 +33,7 @@ class Elements {
     return like_.is_strings() ? strings_.size() : bytes_.size() / width();
   }
 
-  // Returns the elements with the indices `order`, as a vector.
+  // Returns the elements in the order of `order`, a list of indices.
   TensorBytes At(const std::vector<size_t>& order) const {
     TensorBytes result;
     result.dtype = like_.dtype;
@@ -86,8 +85,8 @@ TensorBytes IntegerKeys(const std::vector<int64_t>& keys) {
   return result;
 }
 
-// Sorts the keys in ascending order. Returns for each sorted key its former
-// position.
+// Sorts the keys in ascending order. Returns for each sorted key the index that
+// it had before.
 template <typename Key>
 StatusOr<std::vector<size_t>> SortKeys(std::vector<Key>& keys) {
   std::vector<size_t> order(keys.size());
@@ -99,8 +98,8 @@ StatusOr<std::vector<size_t>> SortKeys(std::vector<Key>& keys) {
   return order;
 }
 
-// Decodes a map. Some writers make one tensor of all values, others one tensor
-// for each value.
+// Decodes a map. Some programs write the values as one tensor, others as one
+// tensor for each value.
 StatusOr<MapTensors> Decode(const onnx::MapProto& map) {
   const bool strings = map.string_keys_size() > 0;
   std::vector<std::string> texts(map.string_keys().begin(),

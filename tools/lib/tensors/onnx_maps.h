@@ -18,10 +18,11 @@ namespace ember::tools {
 
 struct MapTensors {
   onnx::TensorBytes values;
-  onnx::TensorBytes keys;  // The map's keys, as a tensor [n] of i64 or strings.
+  onnx::TensorBytes keys;  // The keys of the map, a tensor [n] of i64 or of
+                           // strings.
 };
 
-// Parses a serialized MapProto. The values have the shape [n].
+// Parses a serialized MapProto with n entries. The values have the shape [n].
 StatusOr<MapTensors> ParseMap(const std::string& bytes);
 
 // Parses a serialized SequenceProto of maps that all have the same keys. The

@@ -4,8 +4,9 @@
 
 namespace ember::tools {
 
-// Multiplying by an odd number spreads small seeds over the state. A state of
-// zero would stay zero.
+// The initial state of the generator. Multiplying by an odd number distributes
+// the bits of small seeds. The state must not be 0, because xorshift would stay
+// at 0.
 RandomTensors::RandomTensors(uint64_t seed)
     : state_(0x9e3779b9u ^
              static_cast<uint32_t>((seed * 0x9e3779b97f4a7c15u) >> 32)) {

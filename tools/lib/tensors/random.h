@@ -25,7 +25,7 @@ class RandomTensors {
   StatusOr<vm::Tensor> Next(DType type, std::vector<int64_t> dims);
 
  private:
-  double Uniform();  // returns a number in [0, 1)
+  double Uniform();  // returns a random number in [0, 1)
 
   uint32_t state_;
 };

@@ -72,8 +72,8 @@ StatusOr<vm::Tensor> ReadStrings(std::string_view text,
                          vm::TensorByteSize(DType::kI64, type.dims));
   const auto count = static_cast<size_t>(bytes / DTypeByteSize(DType::kI64));
   std::vector<std::string> strings = SplitStrings(text);
-  // If one string is given, every element has it. An empty text is one empty
-  // string.
+  // A single string is used for every element. An empty text counts as a single
+  // empty string.
   if (strings.size() == 1) {
     constexpr size_t kMaxRepeated = size_t{1} << 24;
     if (count > kMaxRepeated)
@@ -114,10 +114,12 @@ StatusOr<vm::Tensor> RandomStrings(const TensorType& type,
   return vm::Tensor::OfStrings(type.dims, std::move(strings));
 }
 
-// The name of the one file among tensors that may be stdin.
+// Name in error messages of a tensor's file that is "-" (stdin), whichever flag
+// gives it. Only one file may be stdin.
 constexpr std::string_view kStdinOfTensors = "--input";
 
-// Names that other programs use for the types.
+// Names of element types in other programs, with Ember's names, for suggestions
+// in error messages.
 struct TypeAlias {
   std::string_view alias, name;
 };
@@ -132,9 +134,9 @@ constexpr TypeAlias kTypeAliases[] = {
     {"boolean", "bool"}, {"str", "string"},    {"text", "string"},
 };
 
-// Returns a suggestion such as "; did you mean 1x3xf32?" for the text
-// "1x3xfloat32". Returns an empty text if the text does not end with another
-// program's name of a type.
+// Returns a suggestion such as "; did you mean 1x3xf32?" if the text ends with
+// another program's name of a type, as "1x3xfloat32" does. Returns an empty
+// text otherwise.
 std::string SuggestType(std::string_view text) {
   for (const TypeAlias& row : kTypeAliases) {
     if (!text.ends_with(row.alias)) continue;
@@ -169,7 +171,7 @@ StatusOr<vm::Tensor> ReadUnnamed(std::string_view spec, RandomTensors& random) {
   return ReadValues(value, *type);
 }
 
-// Reads a tensor from stdin. Its contents say the format.
+// Reads a tensor from stdin. The format is recognised by the contents.
 StatusOr<vm::Tensor> ReadStdinTensor() {
   EMBER_ASSIGN_OR_RETURN(const std::string path, StdinFile(kStdinOfTensors));
   EMBER_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
@@ -274,15 +276,15 @@ StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
     rest = spec.substr(equals + 1);
   }
   StatusOr<vm::Tensor> tensor = ReadUnnamed(rest, random);
-  // If NAME= is missing, the text before the first '=' is really a type,
-  // perhaps misspelled. The error then suggests a type.
+  // If the text before the first '=' looks like a misspelled type, NAME= is
+  // missing, and the error suggests a type.
   if (!tensor.ok() && result.name) {
     if (const std::string meant = SuggestType(*result.name); !meant.empty()) {
       tensor = CommandLineError("expected a TYPE like 2x3xf32" + meant);
     }
   }
   if (!tensor.ok()) {
-    // A list of values may be long, so an error shows only its beginning.
+    // Error messages show only the beginning of a long list of values.
     const std::string shown(
         spec.size() > 200 ? std::string(spec.substr(0, 200)) + "…" : spec);
     return tensor.status().WithContext("'" + shown + "'");

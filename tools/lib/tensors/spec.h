@@ -37,8 +37,8 @@ struct NamedTensor {
 StatusOr<NamedTensor> ReadTensorSpec(std::string_view spec,
                                      RandomTensors& random);
 
-// Reads a tensor from a file. The extension says the format: .npy or .pb. "-"
-// is stdin, whose contents say the format.
+// Reads a tensor from a file. The file's extension says the format: .npy or
+// .pb. "-" is stdin, whose format is recognised by its contents.
 StatusOr<vm::Tensor> ReadTensorFile(const std::string& path);
 // WriteTensorFile writes a tensor in the format that the extension says: .npy,
 // .pb (ONNX TensorProto), or raw elements for .bin, .raw and no extension. "-"
@@ -52,12 +52,12 @@ Status WriteTensorFile(const std::string& path, std::string_view name,
 struct TensorType {
   DType type = DType::kF32;
   std::vector<int64_t> dims;
-  bool strings = false;  // True for the type "string"; `type` is then i64.
+  bool strings = false;  // true: the type is "string"; `type` is then i64
 };
-// Parses a type such as "2x3xf32"; nullopt if the text does not have this form.
+// Parses a type such as "2x3xf32"; nullopt if the text is no type.
 std::optional<TensorType> ParseTensorType(std::string_view text);
 
-// Makes a tensor of random elements. Strings are random numbers as text.
+// Makes a tensor of random elements. Random strings are random numbers as text.
 StatusOr<vm::Tensor> RandomTensor(const TensorType& type,
                                   RandomTensors& random);
 
@@ -65,7 +65,7 @@ struct NamedPath {
   std::optional<std::string> name;
   std::string path;
 };
-// Parses a specification "[NAME=]@path".
+// Parses a value "[NAME=]@path" into its name and path.
 StatusOr<NamedPath> ParsePathSpec(std::string_view spec);
 
 struct NamedShape {
@@ -73,8 +73,8 @@ struct NamedShape {
   std::vector<std::optional<int64_t>> dims;
   std::optional<DType> type = std::nullopt;
 };
-// Parses "NAME=1x3x224x224", or with an element type "NAME=1x3xi64". "?" leaves
-// a dim as it is. "NAME=" and "NAME=i64" are scalars.
+// Parses a value of --shape: "NAME=1x3x224x224", or "NAME=1x3xi64" with an
+// element type. "?" leaves a dim open. "NAME=" and "NAME=i64" are scalars.
 StatusOr<NamedShape> ParseShapeSpec(std::string_view spec);
 // Parses all --shape flags of a command line. Errors name the flag.
 StatusOr<std::vector<NamedShape>> ParseShapeFlags(

@@ -1,5 +1,5 @@
-// Runs another kernel and then corrupts its results: to test code that must
-// detect wrong kernels.
+// A kernel that runs another kernel and then corrupts its results. Tests use it
+// to check that wrong kernels are detected.
 //
 //   FaultyKernel(std::move(right), [](const vm::KernelCall& call) {
 //     static_cast<float*>(call.buffers[2])[0] += 1;
@@ -20,8 +20,9 @@ namespace ember::tools {
 
 class FaultyKernel final : public vm::HostKernel {
  public:
-  // Returns true for calls whose results must be corrupted. It is called before
-  // the kernel runs, as the kernel may overwrite its operands.
+  // Returns true for the calls whose results must be corrupted. It is called
+  // before the other kernel runs, because that kernel may overwrite its
+  // operands.
   using Applies = std::function<bool(const vm::KernelCall&)>;
   using Spoil = std::function<void(const vm::KernelCall&)>;
 

@@ -1,7 +1,8 @@
-// A libember_jit.so whose kernels are wrong on purpose, to install with a tool.
-// Kernels of dispatches whose name contains $EMBER_FAULT add 1 to the last f32
-// of their first output. With $EMBER_FAULT_ABOVE=X they do so only in calls
-// whose first operand begins with an f32 above X.
+// A replacement of libember_jit.so whose kernels are wrong on purpose. A test
+// puts it beside a copy of the tools. Kernels of dispatches whose name contains
+// $EMBER_FAULT add 1 to the last f32 of their first output. With
+// $EMBER_FAULT_ABOVE=X they do so only in calls whose first operand begins with
+// an f32 above X.
 #include <cstdlib>
 #include <memory>
 #include <string>

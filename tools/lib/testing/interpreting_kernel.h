@@ -1,5 +1,5 @@
-// A correct kernel without a compiler: it runs tier 0. Also a module of two
-// dispatches to run it in.
+// A kernel that needs no compiler and is always correct, because it runs the
+// interpreter; and a small module for tests that use it.
 //
 //   slot->Install(std::make_unique<InterpretingKernel>(*request.dispatch, 2));
 #ifndef EMBER_TOOLS_LIB_TESTING_INTERPRETING_KERNEL_H_
@@ -15,7 +15,8 @@ namespace ember::tools {
 
 class InterpretingKernel : public vm::HostKernel {
  public:
-  // Makes a kernel of the tier. The dispatch must outlive the kernel.
+  // Makes a kernel that claims to be of this tier. The dispatch must outlive
+  // the kernel.
   InterpretingKernel(const tensor::Dispatch& dispatch, int tier)
       : dispatch_(dispatch), tier_(tier) {}
   int tier() const override { return tier_; }
@@ -30,8 +31,8 @@ class InterpretingKernel : public vm::HostKernel {
   const int tier_;
 };
 
-// A module that computes y = relu(x * w + b). The second dispatch computes in
-// place.
+// A module of two dispatches that computes y = relu(x * w + b). The second
+// dispatch computes in place.
 inline constexpr std::string_view kGemmReluModule = R"(
 module "by hand" from "gemm and relu"
 constant w: f32[3, 2] = [1, -2, 0.5, 4, -1, 0.25]

@@ -1,5 +1,6 @@
-// The ways to measure candidates: in worker processes on this machine, or by
-// the cost model alone for a target that this machine cannot run.
+// Functions that measure candidate schedules: by running them in worker
+// processes on this machine, or, for a target that this machine cannot run, by
+// asking the cost model.
 //
 //   WorkerMeasure measure(tasks, {.workers = 2});
 //   Tuner tuner(tasks, options, measure.function(), scorer, log);
@@ -23,13 +24,14 @@ namespace ember::tools {
 
 struct MeasureOptions {
   int workers = 2;
-  // Bytes that are evicted between calls: a core's own caches.
+  // Number of bytes of cache contents that are evicted before each measured
+  // call, the size of a core's own caches; 0: caches stay warm.
   int64_t evict_bytes = 0;
   std::function<bool()> should_stop;
 };
 
-// Makes the function of a worker process that runs trials with LLVM. The tasks
-// must outlive the result.
+// Makes the function that a worker process runs: it executes trials, compiled
+// by LLVM. The tasks must outlive the result.
 tune::WorkerPool::MakeServe MakeBenchServe(const std::vector<tune::Task>& tasks,
                                            int64_t evict_bytes);
 
@@ -43,8 +45,8 @@ class WorkerMeasure {
   tune::WorkerPool pool_;
 };
 
-// Returns a function that predicts times with the model. space: the options of
-// the search's space.
+// Returns a function that predicts the times of candidates with the cost model.
+// `space` must be the options of the space that is searched.
 tune::Measure PredictedMeasure(const std::vector<tune::Task>& tasks,
                                const tune::SpaceOptions& space,
                                tune::TreeModel model,

@@ -17,14 +17,15 @@
 namespace ember::tools {
 namespace {
 
-// Calls of a group of sites with the same parameters.
+// The number of calls with the same parameters, for a group of sites.
 struct Calls {
   std::vector<int64_t> parameters;
   int64_t count = 0;
 };
 using CallsByGroup = std::map<uint32_t, std::vector<Calls>>;
 
-// True if the number and the parameters of calls follow from the module alone.
+// True if the module's calls do not depend on its inputs: it has only one
+// program, so no bodies of loops or branches, and no dispatch has parameters.
 bool IsStatic(const vm::Module& module) {
   return module.definition().programs.size() == 1 &&
          std::ranges::all_of(module.sites(), [&](const vm::DispatchSite& site) {
@@ -34,7 +35,8 @@ bool IsStatic(const vm::Module& module) {
          });
 }
 
-// Runs the model once at tier 0.
+// Runs the model once at tier 0 and returns the profile, which has the calls of
+// each site.
 StatusOr<std::vector<vm::SiteProfile>> ProfileOf(
     const std::shared_ptr<const vm::Module>& module,
     const std::vector<NamedShape>& shapes) {

@@ -1,4 +1,5 @@
-// The tuning tasks of a model: its dispatches, for one target, each once.
+// Makes the tuning tasks of a model: one for each different dispatch, for one
+// target.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::vector<tune::Task> tasks,
 //                          TasksOf(module, hal::HostTarget(), {}));
@@ -21,13 +22,14 @@
 
 namespace ember::tools {
 
-// Returns the tasks. Equal dispatches are one task, whose calls are those of
-// all of them. Errors: those of a run of the model.
+// Returns the tasks. Equal dispatches become one task, with the sum of their
+// calls. Errors: those of a run of the model.
 StatusOr<std::vector<tune::Task>> TasksOf(
     const std::shared_ptr<const vm::Module>& module, const std::string& target,
     const std::vector<NamedShape>& shapes);
 
-// Adds tasks of another model. Equal ones are merged.
+// Adds the tasks of another model to `all`. Equal tasks become one, with the
+// sum of their calls.
 void MergeTasks(std::vector<tune::Task> tasks, std::vector<tune::Task>& all);
 
 }  // namespace ember::tools

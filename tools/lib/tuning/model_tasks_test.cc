@@ -21,8 +21,8 @@ std::shared_ptr<const vm::Module> Sample(const char* name) {
   return *std::move(module);
 }
 
-// The sample's loop calls its dispatch three times, with the number of rows
-// that a run has.
+// The sample's loop calls its dispatch three times. The dispatch's parameter is
+// the number of rows of the run's input.
 TEST(ModelTasks, CountsCallsOfARun) {
   const auto tasks = TasksOf(Sample("loop"), kTarget, {});
   ASSERT_TRUE(tasks.ok()) << tasks.status().ToString();

@@ -20,7 +20,7 @@
 namespace ember::tools {
 namespace {
 
-// Returns the seconds of each call, by the name of the dispatch.
+// Maps the name of each dispatch to the times of its calls, in seconds.
 std::map<std::string, std::vector<double>> TimesOf(const vm::Session& session) {
   const std::vector<vm::SiteProfile> profile = session.Profile();
   std::map<std::string, std::vector<double>> times;

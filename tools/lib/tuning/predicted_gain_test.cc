@@ -18,7 +18,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Predicts that each candidate is faster than the one before it.
+// A cost model that predicts each candidate to be faster than the one before
+// it.
 class RisingModel final : public tune::CostModel {
  public:
   std::vector<Prediction> Predict(
@@ -51,7 +52,8 @@ dispatch @product(%x: f32[64, 64], %w: f32[64, 64]) -> (%y: f32[64, 64]) {
   const auto none = PredictGain(task, RisingModel(), {.schedules = 0});
   ASSERT_TRUE(none.ok()) << none.status().ToString();
   EXPECT_EQ(none->factor, 1);
-  // 2 * 64^3 operations take some microseconds.
+  // The default schedule does 2 * 64^3 operations, which take some microseconds
+  // on any machine.
   EXPECT_GT(none->seconds, 1e-6);
   EXPECT_LT(none->seconds, 1e-3);
   const auto some = PredictGain(task, RisingModel(), {.schedules = 6});

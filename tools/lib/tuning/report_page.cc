@@ -18,7 +18,7 @@ using tune::Outcome;
 using tune::TrialRecord;
 
 constexpr double kWidth = 420, kHeight = 120;
-// Largest number of reasons that are listed for a dispatch.
+// Largest number of different failure reasons that are listed for a dispatch.
 constexpr size_t kMaxReasons = 5;
 
 constexpr const char* kHead = R"(<!doctype html>
@@ -68,8 +68,8 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-// Draws the smallest measured ratio after each trial, from 1.05 at the top to
-// 0 at the bottom.
+// Draws a curve of the smallest measured ratio so far, over the number of
+// trials. The vertical axis goes from 1.05 at the top to 0 at the bottom.
 std::string Curve(const std::vector<TrialRecord>& trials) {
   if (trials.empty()) return "";
   constexpr double kTop = 1.05;
@@ -90,7 +90,8 @@ std::string Curve(const std::vector<TrialRecord>& trials) {
          points + "\"/></svg>\n";
 }
 
-// Returns how many trials had each outcome, and the most frequent reasons.
+// Returns a text with the number of trials for each outcome, and the most
+// frequent reasons of failures.
 std::string Outcomes(const std::vector<TrialRecord>& trials) {
   std::map<std::string_view, int> outcomes;
   std::map<std::string, int> reasons;
@@ -136,8 +137,8 @@ std::string MarkedDifference(const std::string& before,
 
 std::string LineDifference(std::string_view before, std::string_view after) {
   const std::vector<std::string_view> a = LinesOf(before), b = LinesOf(after);
-  // common[i][j]: length of the longest common subsequence of a from i on and b
-  // from j on.
+  // common[i][j] is the length of the longest common subsequence of the lines
+  // of a from i on and those of b from j on.
   std::vector<std::vector<size_t>> common(a.size() + 1,
                                           std::vector<size_t>(b.size() + 1));
   for (size_t i = a.size(); i-- > 0;) {

@@ -1,7 +1,7 @@
-// One HTML page about what the records have for tasks: for each dispatch the
-// best ratio after each trial as a curve, the time before and after, what its
-// trials came to and why some were refused, and how its schedule differs from
-// the default one.
+// Makes one HTML page about the recorded trials of tasks. For each dispatch it
+// shows the best ratio after each trial as a curve, the times before and after
+// tuning, the outcomes of its trials with the reasons of failures, and how its
+// schedule differs from the default one.
 //
 //   EMBER_ASSIGN_OR_RETURN(const std::string page, ReportPage(tasks, store));
 //
@@ -22,8 +22,8 @@ namespace ember::tools {
 StatusOr<std::string> ReportPage(const std::vector<tune::Task>& tasks,
                                  const tune::RecordStore& store);
 
-// Returns the lines of both texts, in order, each after "  " if it is in both,
-// "- " if only in `before`, "+ " if only in `after`.
+// Compares two texts line by line. Returns all lines in order, each after " "
+// if it is in both texts, "- " if only in `before`, "+ " if only in `after`.
 std::string LineDifference(std::string_view before, std::string_view after);
 
 }  // namespace ember::tools

@@ -1,6 +1,7 @@
-// Tasks as files of a folder, NUMBER-CALLS.task with texts of
-// tune/fleet/messages.h: the dispatches of a session that tunes itself
-// (serving/serving_tuner.h), or those that a user tunes alone.
+// Writes and reads tuning tasks as files of a folder, named NUMBER-CALLS.task,
+// whose texts are those of tune/fleet/messages.h. They are the dispatches of a
+// session that tunes itself (serving/serving_tuner.h), or dispatches that a
+// user tunes without their model.
 //
 //   EMBER_ASSIGN_OR_RETURN(size_t count, WriteTaskFolder(tasks, folder));
 //   EMBER_ASSIGN_OR_RETURN(std::vector<tune::Task> same, ReadTaskFolder(folder));
@@ -24,7 +25,7 @@ namespace ember::tools {
 StatusOr<size_t> WriteTaskFolder(std::span<const tune::Task> tasks,
                                  const std::string& folder);
 
-// Errors: a file is no task; there is no file.
+// Reads all tasks of a folder. Errors: a file is no task; there is no file.
 StatusOr<std::vector<tune::Task>> ReadTaskFolder(const std::string& folder);
 
 }  // namespace ember::tools

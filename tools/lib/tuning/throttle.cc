@@ -27,8 +27,8 @@ double SecondsOf(clockid_t clock) {
          1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Returns the processor time of this process and of its children, those that
-// have ended included.
+// Returns the processor time that this process and its children have used,
+// including children that have ended.
 double ProcessorSeconds() {
   double seconds = SecondsOf(CLOCK_PROCESS_CPUTIME_ID);
   rusage ended{};
@@ -59,7 +59,8 @@ void SleepUntil(Clock::time_point end,
 
 tune::Measure Throttled(tune::Measure measure, double share,
                         std::function<bool()> should_stop) {
-  // The end of the last sleep, and the processor time then.
+  // The moment when the last sleep ended, and the processor time used until
+  // then.
   struct Start {
     Clock::time_point time = Clock::now();
     double used = ProcessorSeconds();
@@ -86,7 +87,8 @@ tune::Measure Throttled(tune::Measure measure, double share,
 }
 
 void LowerPriority() {
-  // Beside one other program on a core, this is a tenth of its time.
+  // A process of this priority gets about a tenth of a core that it shares with
+  // one program of normal priority.
   constexpr int kNice = 10;
   setpriority(PRIO_PROCESS, 0, kNice);
 }

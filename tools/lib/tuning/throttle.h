@@ -14,12 +14,14 @@
 
 namespace ember::tools {
 
-// share: in (0, 1]. should_stop ends a sleep early; may be empty.
+// Returns a function that measures as `measure` does, but sleeps after each
+// trial. `share` is in (0, 1]. `should_stop` ends a sleep early; it may be
+// empty.
 tune::Measure Throttled(tune::Measure measure, double share,
                         std::function<bool()> should_stop);
 
-// Lowers the priority of this process, and of those that it forks later, below
-// that of programs which serve.
+// Lowers the priority of this process and of the processes that it starts
+// later, so that programs that serve calls come first.
 void LowerPriority();
 
 }  // namespace ember::tools

@@ -1,4 +1,5 @@
-// Tests that a throttled search sleeps for the rest of its time.
+// Tests that a throttled search sleeps so long that it keeps to its share of a
+// core.
 #include "tools/lib/tuning/throttle.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Measures a trial by using 20 ms of processor time.
+// A fake measurement that uses 20 ms of processor time for each trial.
 Status Slow(std::span<const tune::Trial> trials,
             const std::function<void(size_t, tune::TrialResult)>& done) {
   EXPECT_EQ(trials.size(), 1u);
@@ -34,12 +35,14 @@ TEST(Throttled, SleepsForTheRest) {
   ASSERT_TRUE(measure(trials, [&](size_t i, const tune::TrialResult&) {
                 done.push_back(i);
               }).ok());
-  // Three trials of 20 ms are at most a fifth of the time.
+  // Three trials use 3 * 20 ms of processor time. The share is a fifth, so all
+  // of it must take at least five times as long.
   EXPECT_GE(Clock::now() - start, milliseconds(300));
   EXPECT_EQ(done, (std::vector<size_t>{0, 1, 2}));
 }
 
-// The sleep would take hours: without the stop this test does not end.
+// The share is so small that the sleep would take hours. The test ends only
+// because should_stop ends the sleep.
 TEST(Throttled, AStopEndsTheSleep) {
   int asked = 0;
   const tune::Measure measure = Throttled(Slow, 1e-6, [&] {

@@ -110,8 +110,9 @@ void TuningLog::OnTrial(size_t task, const tune::Tried& tried,
 Status TuningLog::Record(size_t task, const tune::BestRecord& best) {
   EMBER_ASSIGN_OR_RETURN(const std::optional<tune::BestRecord> old,
                          store_.Best(tasks_[task]));
-  // Other programs may have made the old schedule look slow in this search. One
-  // that another build measured is replaced, because its code may differ.
+  // The recorded schedule stays if its ratio is better: it may have seemed slow
+  // in this search only because of other programs. If another build measured
+  // it, it is replaced, because that build's code may differ.
   const bool is_old_better = old && old->schedule != best.schedule &&
                              old->build == best.build &&
                              old->ratio <= best.ratio;

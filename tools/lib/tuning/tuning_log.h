@@ -30,14 +30,16 @@ namespace ember::tools {
 struct TuningLogOptions {
   std::FILE* file = stderr;
   bool is_terminal = false;
-  // The limits of the search, for the bar; 0: none.
+  // The search's limits of trials and seconds, for the progress bar; 0: no
+  // limit.
   size_t most_trials = 0;
   double most_seconds = 0;
-  // The build that records have; "model" if nothing is measured.
+  // Build id that is stored in records; "model" if times are only predicted.
   std::string build;
-  // False: trials are not recorded, because they are not measured.
+  // True: each trial is recorded. False: trials are not, because they are only
+  // predictions of the cost model.
   bool records_trials = true;
-  // Called when a better schedule has been recorded. May be empty.
+  // Called each time a better schedule has been recorded; may be empty.
   std::function<void()> on_best;
 };
 
@@ -53,26 +55,27 @@ class TuningLog final : public tune::TunerListener {
                const tune::TrialResult& result, size_t total) override;
   void OnBest(size_t task, const tune::Point& point, double ratio,
               double seconds) override;
-  // Removes the bar.
+  // Removes the progress bar from the terminal at the end of the search.
   void Finish();
 
-  // The first error of the records.
+  // The first error of writing records.
   const Status& status() const { return status_; }
-  // Number of trials that crashed, hung or were wrong.
+  // Number of trials that crashed, hung or gave wrong results.
   size_t bad_trials() const { return bad_trials_; }
 
  private:
   struct Row {
     double seconds = 0, ratio = 1;
   };
-  // Makes the schedule the task's best one, unless the records have a faster
-  // one of this build.
+  // Stores the schedule as the task's best one, unless the records already have
+  // a faster one from this build.
   Status Record(size_t task, const tune::BestRecord& best);
   void Line(const std::string& text);
   void Bar();
-  // Returns the part of the limits that is used.
+  // Returns the share of the search's limits that is used up, from 0 to 1.
   double Share() const;
-  // Returns the time of all tasks, divided by that with default schedules.
+  // Returns the total time of all tasks with their best schedules, divided by
+  // that with default schedules.
   double TotalRatio() const;
 
   const std::vector<tune::Task>& tasks_;
@@ -80,7 +83,7 @@ class TuningLog final : public tune::TunerListener {
   const TuningLogOptions options_;
   const std::chrono::steady_clock::time_point start_;
   std::vector<Row> rows_;
-  std::string last_;  // the last better schedule
+  std::string last_;  // dispatch and ratio of the last improvement, as text
   size_t trials_ = 0, bad_trials_ = 0;
   bool has_bar_ = false;
   Status status_;

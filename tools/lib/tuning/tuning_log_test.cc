@@ -1,4 +1,4 @@
-// Tests which schedules a search leaves in the records.
+// Tests which schedules TuningLog leaves in the records after a search.
 #include "tools/lib/tuning/tuning_log.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,8 @@ class TuningLogTest : public ::testing::Test {
   }
   ~TuningLogTest() override { std::fclose(log_file_); }
 
-  // Records that a search of this build verified a schedule.
+  // Records that a schedule was measured and found correct in a search by this
+  // build.
   void Found(const std::string& build, const std::string& schedule,
              double ratio) {
     TuningLog log(tasks_, *store_, {.file = log_file_, .build = build});

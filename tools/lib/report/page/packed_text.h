@@ -12,8 +12,8 @@
 namespace ember::tools {
 
 std::string PackedText(std::string_view text);
-// Returns the text of at most 16 MB, or an empty text if `packed` is no packed
-// text. For tests.
+// Unpacks a text of at most 16 MB; returns an empty text if `packed` is not
+// valid. Only tests use it.
 std::string UnpackedText(std::string_view packed);
 
 }  // namespace ember::tools

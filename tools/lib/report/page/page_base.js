@@ -1,16 +1,18 @@
-// The base of the page: data, state, formats and helpers that the other
-// scripts share. All texts are set as text, never as HTML: names come from any
-// model.
+// Defines the data, state, number formats and helpers that the page's other
+// scripts share. All texts are set as text, never as HTML, because names come
+// from untrusted models.
 
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const byId = (id) => document.getElementById(id);
 
-// The side that is shown, and the selected node of its graph or row of its
-// sites; null if nothing is selected.
+// The state of the page: `side` is the index of the session that is shown,
+// `node` or `site` the selected node of its graph or row of its table of sites.
+// Null: nothing is selected.
 const state = {side: 0, node: null, site: null, matches: new Set(), found: [], match: -1};
 const side = () => data.sides[state.side];
 
-// Functions that a section calls to hear of changes.
+// For each kind of change, the functions that the page's sections want to be
+// called.
 const listeners = {side: [], selection: [], search: [], theme: []};
 const notify = (what) => listeners[what].forEach((listener) => listener());
 
@@ -26,7 +28,7 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-// Formats of numbers, each with its unit.
+// Functions that format numbers, each for a certain unit.
 const digits = (value, count = 3) => {
   if (value === null || value === undefined || !isFinite(value)) return "–";
   if (value === 0) return "0";
@@ -55,7 +57,7 @@ const clipped = (text, most) => {
 };
 const median = (values) => d3.quantile(values, 0.5);
 
-// Sums of a side that several sections show.
+// Totals of a side that several sections show.
 const totals = new WeakMap();
 const totalTime = (s) => {
   if (!totals.has(s)) totals.set(s, d3.sum(s.sites, (site) => site.total));
@@ -116,14 +118,15 @@ function selectNode(node) {
   notify("selection");
 }
 
-// The text in which a search for a node or for a dispatch outside of the graph
-// looks.
+// Returns the text in which the search looks: for a node, or (with null as
+// node) for a dispatch that is not in the graph.
 const searchedText = (node, site) =>
   [node?.name, node?.type, node?.origin, site?.dispatch, site?.origin, site?.computes, site?.program, site?.tier && `tier ${site.tier}`]
     .filter((text) => text).join(" ").toLowerCase();
 
-// Sets state.matches to the matching nodes and state.found to all matches: these
-// nodes, and dispatches of bodies of loops and branches, which are in no node.
+// Searches. Sets state.matches to the matching nodes, and state.found to all
+// matches: the nodes, and dispatches inside of loops and branches, which have
+// no node.
 function search(text) {
   const words = text.toLowerCase().split(/\s+/).filter((word) => word);
   const isMatch = (searched) => words.length > 0 && words.every((word) => searched.includes(word));

@@ -1,13 +1,16 @@
-// The graph: layout in a worker by d3-dag, drawing, zoom, minimap, keys.
+// Shows the graph: its layout (computed in a worker by d3-dag), drawing, zoom,
+// minimap and keys.
 
 const kNodeWidth = 196, kNodeHeight = 42;
-// An edge over more rows than this is drawn as a curve beside the others. The
-// layout would route it around all boxes in between, which takes long.
+// Largest number of rows that an edge may span for the layout to route it
+// around the boxes in between, which takes long. Longer edges are drawn as a
+// curve beside the boxes.
 const kMostRows = 24;
 
-// Runs in the worker; `d3` is d3-dag there. Returns the box centres and the
-// points of each edge. Short graphs get straighter lines. In long ones these
-// would drift to one side, so each row is centred there.
+// Computes the layout, in a web worker; `lib` is d3-dag. Returns the centres of
+// the boxes and the points of each edge. In short graphs an algorithm makes
+// edges straight. In long ones it would drift to one side, so each row is
+// centred instead.
 function layOut(lib, count, edges, width, height) {
   const build = lib.graph();
   const nodes = Array.from({length: count}, (_, i) => build.node(i));
@@ -25,7 +28,7 @@ function layOut(lib, count, edges, width, height) {
   };
 }
 
-// Returns for each edge if it is short enough for the layout.
+// Returns for each edge whether it is short enough to be routed by the layout.
 function shortEdges(count, edges) {
   const row = new Array(count).fill(0);
   // Nodes are in the order in which the program runs them, so an edge leads to
@@ -36,16 +39,16 @@ function shortEdges(count, edges) {
   return edges.map(([from, to]) => from < to && row[to] - row[from] <= kMostRows);
 }
 
-// Breaks a layout that is much higher than wide into columns, so that the whole
-// graph can be seen: the lines of a column continue in the next one. Adds to
-// each link if it stays within a column.
+// Breaks a layout that is much higher than wide into columns side by side, so
+// that the whole graph fits the screen. Each column continues the one before
+// it. Marks each link that stays within one column.
 function breakIntoColumns(layout, edges) {
   const [left, right] = d3.extent(layout.nodes, (box) => box[0]);
   const height = d3.max(layout.nodes, (box) => box[1]) ?? 0;
   const width = right - left + kNodeWidth + 70;
   const columns = Math.max(1, Math.round(Math.sqrt(height / width / 1.2)));
   const isLow = height < 8 * width || columns === 1;
-  // A row is in one column as a whole.
+  // Columns are cut between rows, so that a row is never split.
   const row = kNodeHeight + 30;
   const high = isLow ? Infinity : Math.ceil(height / columns / row) * row;
   const columnOf = (y) => (isLow ? 0 : Math.floor((y + 1 - kNodeHeight / 2) / high));
@@ -91,7 +94,8 @@ async function showGraph() {
   try {
     layout = await layoutInWorker(shown.nodes.length, edges);
   } catch (error) {
-    // Some browsers allow no worker in a page from a file.
+    // Some browsers do not allow a worker in a page that was opened from a
+    // file. The layout then runs in the page itself.
     layout = layOut(d3, shown.nodes.length, edges, kNodeWidth, kNodeHeight);
   }
   if (ticket !== graph.drawn) return;
@@ -103,8 +107,8 @@ async function showGraph() {
   document.documentElement.dataset.layout = "done";
 }
 
-// A curve from the right edge of a box to that of a later one, or to the left
-// edge of one in another column.
+// Returns the path of a long edge: a curve from the right edge of a box to the
+// right edge of a later box, or to the left edge of a box in another column.
 function longCurve([fromX, fromY], [toX, toY]) {
   if (Math.abs(toX - fromX) > 2 * kNodeWidth) {
     return d3.linkHorizontal()({source: [fromX + kNodeWidth / 2, fromY], target: [toX - kNodeWidth / 2, toY]});
@@ -117,7 +121,8 @@ function longCurve([fromX, fromY], [toX, toY]) {
 function drawGraph(shown, layout, isShort) {
   const line = d3.line().curve(d3.curveMonotoneY);
   const boxes = layout.nodes;
-  // A line begins at the lower edge of a box and ends at the upper edge.
+  // Returns the path of a short edge, from the lower edge of a box to the upper
+  // edge of another.
   const route = (points) => {
     const moved = points.map((p) => [...p]);
     moved[0][1] += kNodeHeight / 2;
@@ -183,7 +188,8 @@ function goToTop() {
   const whole = Math.min(1, (width - 20) / graph.width, (height - 20) / graph.height);
   const scale = whole > 0.35 ? whole : 0.6;
   const fitsX = graph.width * scale <= width;
-  // A graph that is too wide begins at the first box of its program.
+  // If the graph is wider than the view, the view starts at the first box of
+  // the program.
   const x = fitsX ? (width - graph.width * scale) / 2 : width / 2 - (graph.boxes[0]?.[0] ?? 0) * scale;
   moveTo(d3.zoomIdentity.translate(x, 14).scale(scale), false);
 }

@@ -59,7 +59,8 @@ function startNavigation() {
 startTheme();
 startSides();
 startSearch();
-// The graph is first, so that its worker runs while tables and plots are drawn.
+// The graph is shown first, so that its worker computes the layout while tables
+// and plots are drawn.
 startGraph();
 startTables();
 startPlots();

@@ -1,4 +1,4 @@
-// The plots: roofline, memory and timeline.
+// Draws the plots: roofline, memory and timeline.
 
 // Makes an SVG that fills the width of its parent, with margins for axes.
 function newPlot(parent, height, margin) {
@@ -27,7 +27,8 @@ function addAxes(plot, x, y, {xText, yText, xTicks, yTicks, xFormat, yFormat}) {
 }
 
 const plainNumber = (value) => digits(value);
-// Labels of a logarithmic axis: powers of ten only, where there are many.
+// Returns the labels of a logarithmic axis. If there are many, only the powers
+// of ten are labelled.
 const powerLabel = (value) => (Math.abs(Math.log10(value) % 1) < 1e-9 ? digits(value) : "");
 
 // --- roofline
@@ -79,8 +80,8 @@ function drawRoofs(plot, x, y, limits) {
     [x(Math.max(low, limits.gflops / d3.max(roofs, (r) => r.rate))), y(limits.gflops)], [x(high), y(limits.gflops)]]));
   plot.svg.append("text").attr("class", "label").attr("text-anchor", "end").attr("x", plot.right - 6)
     .attr("y", y(limits.gflops) - 6).text(`peak ${digits(limits.gflops)} GFLOP/s`);
-  // The lines of caches lie close together, so the first and the last have a
-  // label.
+  // The roofs of the caches' bandwidths lie close together, so only the first
+  // and the last have a label.
   const angle = -Math.atan2((y(1) - y(10)), (x(10) - x(1))) * 180 / Math.PI;
   for (const [roof, dy] of roofs.length > 1 ? [[roofs[0], -6], [roofs.at(-1), 14]] : [[roofs[0], -6]]) {
     const at = Math.max(low * 1.1, (lowest * 1.3) / roof.rate);
@@ -227,7 +228,7 @@ function showTimeline() {
   let scale = x, chosen = null;
   const draw = () => {
     axis.call(d3.axisBottom(scale).ticks(8));
-    // Bars that fall on one pixel of a lane are drawn once.
+    // If several bars of a lane fall on the same pixel, only one is drawn.
     const taken = new Set();
     const visible = bars.filter((bar) => {
       const left = scale(bar.begin / 1000), right = scale(bar.end / 1000);

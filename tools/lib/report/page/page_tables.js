@@ -1,7 +1,9 @@
-// The tiles, the details of a dispatch, the tables and the comparison.
+// Draws the tiles with totals, the details of a dispatch, the tables and the
+// comparison of two sides.
 
-// Makes a table whose columns sort. A column is {head, title, value, text,
-// kind}: `value` sorts, `text` is shown (default: the value).
+// Makes a table that can be sorted by its columns. A column is {head, title,
+// value, text, kind}: `value` returns what is sorted by, `text` what is shown
+// (default: the value).
 function sortableTable(holder, columns, rows, {onRow, isSelected, first} = {}) {
   const sort = {column: first ?? -1, isUp: false};
   const table = element("table"), head = element("tr"), body = element("tbody");
@@ -119,7 +121,8 @@ async function showDetails() {
 async function showTexts(holder, s, site, ticket) {
   const texts = site.text === undefined ? {} : await unpacked(s.texts[site.text]);
   if (site.code !== undefined) texts.code = await unpacked(s.code[site.code]);
-  // A later selection may have overtaken this one.
+  // While the texts were unpacked, the user may have selected something else,
+  // so nothing is shown then.
   if (ticket !== detailsTicket) return;
   const present = kTexts.filter(([key]) => texts[key]);
   const pre = element("pre", {tabindex: "0"}), buttons = element("div", {class: "texts", role: "group", "aria-label": "Texts"});
@@ -195,8 +198,9 @@ function showKernels() {
 
 // --- comparison of two sides
 
-// Sites of both sides with the same nodes of the model are a pair, and so are
-// sites with the same name without its number; in order, if there are several.
+// Pairs the sites of both sides. Two sites are a pair if they compute the same
+// nodes of the model, or else have the same name without its number. If several
+// sites match, they are paired in order.
 function pairs(a, b) {
   const keyOf = (site) => site.origin ? `o ${site.origin}` : `n ${site.dispatch.replace(/_?\d+$/, "")}`;
   const waiting = d3.group(b.sites.map((site, i) => ({site, i})), (entry) => keyOf(entry.site));

@@ -22,17 +22,17 @@ namespace {
 
 using nlohmann::json;
 
-// Longest name, type or description in the tables; the full origin of a
-// dispatch is among its texts.
+// Largest length of a name, type or description in the tables. The full origin
+// of a dispatch is shown with its texts.
 constexpr size_t kMaxShown = 160;
-// Longest text of a schedule, nest or code.
+// Largest length of the text of a schedule, loop nest or code.
 constexpr size_t kMaxText = 60'000;
 
 std::string Shown(std::string_view text) {
   return Shortened(std::string(text), kMaxShown);
 }
 
-// Returns the text without what follows the last line within kMaxText.
+// Returns the text, cut after the last whole line within kMaxText.
 std::string Clipped(const std::string& text) {
   if (text.size() <= kMaxText) return text;
   const size_t end = std::min(text.rfind('\n', kMaxText), kMaxText);
@@ -47,10 +47,10 @@ std::string Dumped(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// Returns the number of bytes of the data in a page.
+// Returns the number of bytes that the data takes in a page.
 size_t BytesInPage(const json& data) { return ScriptJson(Dumped(data)).size(); }
 
-// Removes a list of texts and the references of the sites to it.
+// Removes a list of texts from the data, and the sites' references to it.
 void RemoveTexts(json& data, const char* list, const char* reference) {
   if (!data.contains(list) || !data.contains("sites")) return;
   data[list] = json::array();
@@ -89,7 +89,7 @@ class DataMaker {
   }
 
  private:
-  // Microseconds since the begin of the record.
+  // Returns a time in microseconds since the beginning of the recorded life.
   double Time(int64_t ns) const {
     return 1e-3 * static_cast<double>(ns - origin_ns_);
   }
@@ -147,7 +147,8 @@ class DataMaker {
   }
 
   void AddSites(json& data) {
-    // The measures leave out the first runs, in which kernels were made.
+    // The measures do not include the warm-up runs, during which kernels were
+    // still being made.
     measures_ = MeasureDispatches(input_.session, LaterCalls(), input_.tiering);
     std::map<size_t, double> first_ms;
     for (const vm::TraceEvent& call : input_.life.calls) {
@@ -210,7 +211,7 @@ class DataMaker {
                     {"type", Shown(node.type)}};
       const auto row = row_of_instruction.find(node.instruction);
       if (node.kind == GraphNode::Kind::kDispatch) {
-        // The site has the origin, too.
+        // A node with a site needs no origin, because the site's row has it.
         if (row != row_of_instruction.end())
           shown["site"] = row->second;
         else
@@ -218,7 +219,8 @@ class DataMaker {
       }
       nodes.push_back(std::move(shown));
     }
-    // Several edges between two nodes are one line of the picture.
+    // Several edges between two nodes are drawn as one line, so they become
+    // one.
     std::map<std::pair<size_t, size_t>, std::string> merged;
     for (const GraphEdge& edge : graph.edges)
       merged.emplace(std::pair(edge.from, edge.to), edge.type);
@@ -238,7 +240,7 @@ class DataMaker {
     data["constant_bytes"] = constants;
   }
 
-  // Adds the runs, and the calls of the first and the last one.
+  // Adds the times of all runs, and the calls of the first and the last run.
   void AddRuns(json& data) {
     json runs = json::array(), calls = json::array();
     const std::vector<RunOfLife>& all = input_.life.runs;
@@ -260,8 +262,8 @@ class DataMaker {
     data["calls"] = std::move(calls);
   }
 
-  // Adds the texts, those of the sites with the largest times first. Sites of
-  // one group share theirs.
+  // Adds the texts of dispatches, those of the slowest sites first, until the
+  // data is as large as allowed. Sites of one group share their texts.
   void AddTexts(json& data) {
     std::vector<size_t> order;
     for (size_t i = 0; i < measures_.size(); ++i) order.push_back(i);
@@ -329,7 +331,7 @@ class DataMaker {
     return texts;
   }
 
-  // Largest number of calls on the timeline.
+  // Largest number of calls that the timeline shows.
   static constexpr size_t kMaxCalls = 20'000;
 
   const ReportInput& input_;
@@ -337,9 +339,9 @@ class DataMaker {
   const std::vector<vm::SiteProfile> profile_;
   int64_t origin_ns_ = std::numeric_limits<int64_t>::max();
   std::vector<DispatchMeasure> measures_;
-  // For each measured site, its row in "sites".
+  // Maps each measured site to its row in "sites".
   std::map<size_t, size_t> row_of_site_;
-  // The best kernel that was made for each slot, or null.
+  // The best kernel that was made for each slot; null if none was.
   std::map<const vm::KernelSlot*, const MadeKernel*> kernel_of_;
 };
 

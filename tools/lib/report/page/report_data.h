@@ -4,7 +4,7 @@
 //   nlohmann::json side = ReportData({.life = life, .session = *session, …});
 //   std::string page = ReportPage({side});
 //
-// The page's script (report.js) documents how it uses each field.
+// The page's scripts (page_*.js) show the fields.
 #ifndef EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_DATA_H_
 #define EMBER_TOOLS_LIB_REPORT_PAGE_REPORT_DATA_H_
 
@@ -19,27 +19,30 @@
 
 namespace ember::tools {
 
-// Largest number of bytes of a page's data with the texts of dispatches, unless
-// the data without texts are larger. With the rest of the page this is 5 MB.
+// Largest size of a page's data in bytes, with which the whole page has 5 MB.
+// Texts of dispatches are left out to keep it; only data that is larger even
+// without texts exceeds it.
 inline constexpr size_t kMaxPageData = 4'400'000;
 
 struct ReportInput {
   const SessionLife& life;
   const vm::Session& session;
-  const vm::Tiering* tiering = nullptr;  // null at tier 0
-  // Null if the limits of the device are not known.
+  const vm::Tiering* tiering = nullptr;  // the session's tiering; null at tier
+                                         // 0
+  // The machine's limits, for the roofline; null if they are not known for the
+  // device.
   const jit::MachineLimits* limits = nullptr;
   std::string tier;    // --tier
   std::string device;  // --device
   int threads = 1;
-  std::string kernels_text;  // JitText of tools/lib/models/tier.h
-  // Texts are left out that would make the data larger than this. Texts of the
-  // dispatches that took the most time come first.
+  std::string kernels_text;  // result of JitText (tools/lib/models/tier.h)
+  // Largest size of the data in bytes. Texts that do not fit are left out;
+  // those of the dispatches that took the most time are kept first.
   size_t max_bytes = kMaxPageData;
 };
 
-// The session must have run with SessionOptions::trace. Texts may have bytes
-// that are not UTF-8.
+// Returns the data. The session must have run with SessionOptions::trace. Texts
+// may contain bytes that are not UTF-8.
 nlohmann::json ReportData(const ReportInput& input);
 
 // Removes texts from the data, first those of code, until the data are not

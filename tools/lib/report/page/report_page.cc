@@ -11,11 +11,12 @@ namespace {
 
 using nlohmann::json;
 
-// The element that holds the data; the shell has nothing between both texts.
+// The begin and the end of the HTML element that holds the data. The page's
+// shell has nothing between them.
 constexpr std::string_view kDataBegin =
     "<script id=\"report-data\" type=\"application/json\">";
 constexpr std::string_view kDataEnd = "</script>";
-// Version of the data's form. A page of another version is refused.
+// Version of the data's format. Pages of other versions are refused.
 constexpr int kVersion = 1;
 
 }  // namespace
@@ -27,7 +28,7 @@ std::string ReportPage(std::vector<json> sides) {
   const size_t place = shell.find(kDataBegin);
   EMBER_CHECK(place != std::string_view::npos) << "the page's shell is damaged";
   const size_t at = place + kDataBegin.size();
-  // Bytes that are not UTF-8 become U+FFFD.
+  // Writes JSON; bytes that are not UTF-8 become U+FFFD.
   return std::string(shell.substr(0, at)) +
          ScriptJson(data.dump(-1, ' ', false, json::error_handler_t::replace)) +
          std::string(shell.substr(at));

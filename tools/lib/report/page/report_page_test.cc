@@ -18,10 +18,12 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Text that would leave the page's data, or be taken as HTML.
+// A name that would end the page's data element, or be taken as HTML, if it
+// were not escaped.
 constexpr std::string_view kHostile =
     "</script><script>alert(1)</script><!-- \"'&\\ \xe2\x80\xa8 \xff";
-// The same text as the page shows it: the last byte is not UTF-8.
+// The same name as the page shows it: its last byte is not UTF-8 and is
+// replaced.
 constexpr std::string_view kShown =
     "</script><script>alert(1)</script><!-- \"'&\\ \xe2\x80\xa8 \xef\xbf\xbd";
 
@@ -31,7 +33,8 @@ struct Sample {
   SessionLife life;
 };
 
-// Runs the sample "static" three times, with hostile names if asked for.
+// Runs the sample "static" three times. If `is_hostile`, its names contain
+// HTML.
 Sample RunSample(bool is_hostile) {
   vm::ModuleDefinition definition = vm::SampleNamed("static");
   if (is_hostile) {
@@ -77,11 +80,12 @@ TEST(ReportDataTest, HasGraphTimesMemoryAndTexts) {
   ASSERT_EQ(data["sites"].size(), 2u);
   const json& site = data["sites"][0];
   EXPECT_EQ(site["dispatch"], "gemm");
-  EXPECT_EQ(site["calls"], 2);  // without the first run
+  EXPECT_EQ(site["calls"], 2);  // two calls, because the first of the three
+                                // runs is not counted
   EXPECT_GT(site["first"], 0);
   EXPECT_EQ(data["runs"].size(), 3u);
   EXPECT_EQ(data["warm_up_runs"], 1);
-  // The calls of the first and the last run.
+  // The two runs that are shown, the first and the last, make two calls each.
   EXPECT_EQ(data["calls"].size(), 4u);
   EXPECT_GT(data["edges"].size(), 1u);
   size_t dispatches = 0;
@@ -104,7 +108,7 @@ TEST(ReportDataTest, MeasuresLeaveOutTheWarmUp) {
   Sample sample = RunSample(false);
   sample.life.warm_up_runs = 2;
   EXPECT_EQ(DataOf(sample)["sites"][0]["calls"], 1);
-  // Without other runs the warm-up is measured.
+  // If all runs are warm-up runs, they are measured all the same.
   sample.life.warm_up_runs = 3;
   EXPECT_EQ(DataOf(sample)["sites"][0]["calls"], 3);
 }
@@ -132,7 +136,7 @@ TEST(ReportPageTest, HostileNamesStayData) {
   ASSERT_TRUE(data.ok()) << data.status().ToString();
   EXPECT_EQ((*data)["model"], std::string(kShown));
   EXPECT_EQ((*data)["sites"][0]["origin"], std::string(kShown));
-  // The page that compares has the same data once more.
+  // A page that compares contains the data of two sides.
   const std::string both = ReportPage({*data, *data});
   EXPECT_THAT(both, Not(HasSubstr("alert(1)</script>")));
 }

@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// Nanoseconds, so that sums are exact.
+// A slice of the trace, in nanoseconds. Integers are used so that comparing
+// ends and begins is exact.
 struct Slice {
   int64_t begin, end;
 };

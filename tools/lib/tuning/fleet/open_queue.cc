@@ -22,8 +22,9 @@ bool IsNats(std::string_view text) {
   return text.starts_with("nats://") || text.starts_with("tls://");
 }
 
-// Looks for the library relative to the folders around this program: the first
-// path is that of a build, the second that of an installation.
+// Looks for libember_nats.so in this program's folder and in the folders above
+// it. The last of the relative paths is that of an installation; the others are
+// those of a build.
 std::filesystem::path FindLibrary() {
   constexpr const char* kPlaces[] = {
       "tools/lib/tuning/nats/libember_nats.so",
@@ -52,7 +53,7 @@ StatusOr<std::unique_ptr<tune::JobQueue>> OpenNats(
                 "found none; it is built where libnats-dev is "
                 "installed"}));
   }
-  // The library stays loaded, because the queue's code is in it.
+  // The library is never unloaded, because the queue's code is in it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return NotFoundError(dlerror());
   const auto open =
@@ -70,7 +71,8 @@ StatusOr<std::unique_ptr<tune::JobQueue>> OpenNats(
   return queue;
 }
 
-// Opens folder:PATH or folder:PATH,lease=SECONDS.
+// Opens a queue that is a folder, from an address folder:PATH or
+// folder:PATH,lease=SECONDS.
 StatusOr<std::unique_ptr<tune::JobQueue>> OpenFolder(
     const std::string& address) {
   constexpr std::string_view kLease = ",lease=";

@@ -27,14 +27,16 @@ namespace ember::tools {
 
 struct QueueAddress {
   std::string address;
-  std::string credentials;  // a file for NATS; empty: none
-  std::string authority;    // a file with certificates for tls://; empty: none
+  std::string credentials;  // file with the user's credentials for the NATS
+                            // server; empty: none
+  std::string authority;    // file with the certificates of authorities, for
+                            // tls://; empty: the system's
 };
 
-// Declares --credentials and --authority.
+// Declares the flags --credentials and --authority.
 void AddQueueFlags(Flags& flags, QueueAddress* address);
 
-// True if the text has one of the forms above.
+// True if the text has one of the forms of an address above.
 bool IsQueueAddress(std::string_view text);
 
 StatusOr<std::unique_ptr<tune::JobQueue>> OpenQueue(

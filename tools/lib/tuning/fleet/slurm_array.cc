@@ -23,7 +23,7 @@
 namespace ember::tools {
 namespace {
 
-// Seconds without a trial after which a worker of an array ends.
+// Number of seconds after which a worker without trials ends.
 constexpr int kIdleSeconds = 600;
 
 std::string Quoted(const std::string& text) {
@@ -82,8 +82,9 @@ StatusOr<std::string> RunProgram(const std::vector<std::string>& command,
   }
   in[0] = FileDescriptor();
   out[1] = FileDescriptor();
-  // The input is a short script, which fits into the pipe's buffer. A program
-  // that does not read it ends with a status of its own.
+  // The input is a short script that fits the pipe's buffer, so the write does
+  // not block. If the program ends without reading it, SIGPIPE is ignored, and
+  // the program's exit status shows the failure.
   const auto before = ::signal(SIGPIPE, SIG_IGN);
   if (::write(in[1].get(), input.data(), input.size()) < 0) errno = 0;
   ::signal(SIGPIPE, before);
@@ -130,13 +131,14 @@ StatusOr<std::unique_ptr<SlurmArray>> SlurmArray::Submit(
     std::filesystem::remove_all(folder, error);
     return job.status();
   }
-  // sbatch --parsable prints JOB or JOB;CLUSTER.
+  // The output of `sbatch --parsable` is JOB or JOB;CLUSTER.
   return std::unique_ptr<SlurmArray>(
       new SlurmArray(folder, job->substr(0, job->find_first_of(";\n"))));
 }
 
 SlurmArray::~SlurmArray() {
-  // An array that has ended by itself is no error.
+  // If all jobs of the array have ended already, scancel fails. That is no
+  // error.
   static_cast<void>(RunProgram({"scancel", "--quiet", job_}, ""));
   std::error_code error;
   std::filesystem::remove_all(folder_, error);

@@ -1,5 +1,5 @@
-// Workers of a fleet as a job array of Slurm, which share a folder with the
-// tuner (tune/fleet/folder_queue.h).
+// Starts the workers of a fleet as a job array of Slurm. Workers and tuner
+// exchange messages through a shared folder (tune/fleet/folder_queue.h).
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<SlurmArray> array,
 //                          SlurmArray::Submit({.workers = 16}));
@@ -23,18 +23,20 @@
 namespace ember::tools {
 
 struct SlurmOptions {
-  int64_t workers = 0;  // elements of the array
-  std::string folder;   // empty: a new one in the current directory
-  // Further options of sbatch, with spaces between: "-p cpu --time=60".
+  int64_t workers = 0;  // number of workers, which are the elements of the
+                        // array
+  std::string folder;   // the shared folder; empty: a new one in the current
+                        // directory
+  // Further options for sbatch, separated by spaces: "-p cpu --time=60".
   std::string sbatch;
-  // The name of vm-prejit's --target whose trials the workers take.
+  // Target for which the workers run trials, as a name of vm-prejit's --target.
   std::string target = "host";
 };
 
 class SlurmArray {
  public:
-  // Errors: sbatch cannot be run, or refuses the job; the folder cannot be
-  // made.
+  // Makes the folder and submits the array. Errors: sbatch cannot be run, or
+  // refuses the job; the folder cannot be made.
   static StatusOr<std::unique_ptr<SlurmArray>> Submit(
       const SlurmOptions& options);
   ~SlurmArray();
@@ -51,12 +53,13 @@ class SlurmArray {
   const std::string folder_, job_;
 };
 
-// Returns the script of the array's elements.
+// Returns the shell script that each element of the array runs.
 std::string SlurmScript(const std::string& program, const std::string& folder,
                         const std::string& target);
 
-// Runs a program with this input, and returns its output. Its errors go to
-// stderr. Errors: it cannot be run, or its exit status is not 0.
+// Runs a program, passes it `input` on stdin, and returns its stdout. Its
+// stderr is this process's. Errors: it cannot be run, or its exit status is not
+// 0.
 StatusOr<std::string> RunProgram(const std::vector<std::string>& command,
                                  const std::string& input);
 

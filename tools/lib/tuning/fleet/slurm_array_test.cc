@@ -1,5 +1,5 @@
-// Tests the commands with which workers become a job array, with programs that
-// take the places of sbatch and scancel. ./dev fleet uses the real ones.
+// Tests how workers become a job array, with small programs in place of sbatch
+// and scancel. ./dev tune-fleet uses the real ones.
 #include "tools/lib/tuning/fleet/slurm_array.h"
 
 #include <gtest/gtest.h>

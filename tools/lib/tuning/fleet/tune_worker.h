@@ -6,8 +6,7 @@
 
 namespace ember::tools {
 
-// The main function of `vm-tune worker`; argv[0] is "worker". Returns the exit
-// status.
+// Runs `vm-tune worker`; argv[0] is "worker". Returns the exit status.
 int RunTuneWorker(int argc, char** argv);
 
 }  // namespace ember::tools

@@ -1,6 +1,7 @@
-// A queue of trials on a NATS server with JetStream: libember_nats.so, which
-// vm-tune loads if the user gives it a nats:// address. It is the only part of
-// the tools that needs libnats (Debian's libnats-dev).
+// Declares the interface of libember_nats.so, a queue of trials on a NATS
+// server with JetStream. vm-tune loads the library if the user gives a nats://
+// address. It is the only part of the tools that needs libnats (Debian's
+// libnats-dev).
 //
 //   $ nats-server -js
 //   $ vm-tune worker --connect=nats://HOST:4222     # on each board
@@ -26,13 +27,16 @@
 namespace ember::tools {
 
 struct NatsOptions {
-  std::string url;          // nats://USER:PASSWORD@HOST:PORT or tls://…
-  std::string credentials;  // a file of `nsc generate creds`; empty: none
-  std::string authority;    // a file with certificates of authorities for tls
+  std::string url;          // address of the server:
+                            // nats://USER:PASSWORD@HOST:PORT or tls://…
+  std::string credentials;  // file that `nsc generate creds` has written;
+                            // empty: none
+  std::string authority;    // file with certificates of authorities, for tls;
+                            // empty: the system's
 };
 
-// The function of the library that opens a queue, EmberOpenNats. Returns false
-// and one line if the server cannot be used.
+// Type of the library's function EmberOpenNats, which opens a queue. If the
+// server cannot be used, it returns false and sets `error` to one line.
 using OpenNatsFunction = bool (*)(const NatsOptions* options,
                                   std::unique_ptr<tune::JobQueue>* queue,
                                   std::string* error);

@@ -1,4 +1,4 @@
-// libember_nats.so: a queue of trials on a NATS server.
+// Implements the queue of libember_nats.so: a queue of trials on a NATS server.
 #include <nats/nats.h>
 
 #include <chrono>
@@ -30,12 +30,12 @@ constexpr const char* kTasks = "EMBER_TASKS";
 constexpr const char* kJobs = "EMBER_JOBS";
 constexpr const char* kAnswers = "EMBER_ANSWERS";
 constexpr std::string_view kPrefix = "ember.tune.";
-// The header of a message that has the id of its job.
+// Name of the message header that holds the id of the job.
 constexpr const char* kIdHeader = "Ember-Job";
 constexpr int64_t kSecond = 1'000'000'000;  // in nanoseconds
 constexpr int64_t kLease = 10 * kSecond;
 
-// Owns an object of libnats.
+// Owns a handle of libnats, and destroys it.
 template <typename T, auto kDestroy>
 class Owned {
  public:
@@ -74,7 +74,7 @@ std::string BodyOf(natsMsg* message) {
                     : std::string();
 }
 
-// Returns the id that a message has in its header; empty without one.
+// Returns the job id in a message's header; "" if it has none.
 std::string IdOf(natsMsg* message) {
   const char* id = nullptr;
   if (natsMsgHeader_Get(message, kIdHeader, &id) != NATS_OK || id == nullptr)
@@ -82,8 +82,8 @@ std::string IdOf(natsMsg* message) {
   return id;
 }
 
-// True for the state of a connection that is being restored, and of a wait that
-// ended without a message.
+// True for states that end by themselves: the connection is being restored, or
+// no message came in time.
 bool IsTemporary(natsStatus status) {
   return status == NATS_TIMEOUT || status == NATS_CONNECTION_DISCONNECTED ||
          status == NATS_NO_RESPONDERS || status == NATS_STALE_CONNECTION;
@@ -109,7 +109,7 @@ class NatsQueue final : public tune::JobQueue {
   Status GiveBack(const Job& job) override;
 
  private:
-  // Returns the address without the password.
+  // Returns the server's address without the password, for messages.
   static std::string Shown(const std::string& url) {
     const size_t at = url.rfind('@');
     const size_t slashes = url.find("://");
@@ -119,30 +119,34 @@ class NatsQueue final : public tune::JobQueue {
   Status Error(const char* work, natsStatus status) const;
   Status NeedStream(const char* name, const char* kind, const char* subjects,
                     const jsStreamConfig& config);
-  // Publishes until the server has taken the message. id: of the header.
+  // Publishes a message, and repeats that until the server has stored it. `id`
+  // becomes its header. With `unique` the server ignores repetitions.
   Status Publish(const std::string& subject, const std::string& id,
                  const std::string& message, const std::string& unique);
   StatusOr<natsSubscription*> Subscribe(const char* stream,
                                         const std::string& subject,
                                         const std::string& consumer,
                                         int64_t forgotten_after);
-  // Returns messages; none if there are none yet.
+  // Returns the messages that have arrived, at most `most`. If there are none,
+  // waits for `patience` and may return none.
   StatusOr<std::vector<Message>> Fetch(natsSubscription* subscription, int most,
                                        milliseconds patience) const;
 
   const std::string url_;
   Connection connection_;
   Context context_;
-  // The subscriptions. The key is the name of the subscription's consumer.
+  // Open subscriptions, by the names of their consumers.
   std::map<std::string, Subscription> subscriptions_;
-  std::map<std::string, Message> taken_;  // key: the handle of the job
+  std::map<std::string, Message> taken_;  // messages of the jobs that were
+                                          // taken, by the handle of the job
   uint64_t handles_ = 0;
 };
 
 Status NatsQueue::Error(const char* work, natsStatus status) const {
   const char* const last = nats_GetLastError(nullptr);
   std::string_view detail = last == nullptr ? "" : last;
-  // A detail begins with the position in the library's sources.
+  // The text of libnats begins with a position in its own sources,
+  // "(file:line): ", which is removed.
   constexpr std::string_view kAfterPosition = "): ";
   if (detail.starts_with("(")) {
     const size_t end = detail.find(kAfterPosition);
@@ -164,7 +168,8 @@ Status NatsQueue::Connect(const NatsOptions& options) {
   if (status == NATS_OK) status = natsOptions_SetName(own, "ember vm-tune");
   if (status == NATS_OK) status = natsOptions_SetMaxReconnect(own, -1);
   if (status == NATS_OK) status = natsOptions_SetReconnectWait(own, 500);
-  // A board behind a lost link is noticed within a minute.
+  // A ping every 20 seconds detects a dead connection to a board within a
+  // minute.
   if (status == NATS_OK) status = natsOptions_SetPingInterval(own, 20'000);
   if (status == NATS_OK && options.url.starts_with("tls://"))
     status = natsOptions_SetSecure(own, true);
@@ -217,7 +222,7 @@ Status NatsQueue::NeedStream(const char* name, const char* kind,
     own.Subjects = list;
     own.SubjectsLen = 1;
     status = js_AddStream(&info, context_.get(), &own, nullptr, &code);
-    // Another process has made it meanwhile.
+    // If the stream exists after all, another process has just made it.
     if (code == JSStreamNameExistErr) status = NATS_OK;
   }
   jsStreamInfo_Destroy(info);
@@ -347,7 +352,8 @@ StatusOr<std::optional<Job>> NatsQueue::Take(const std::string& channel,
           .message = BodyOf(message),
           .handle = std::to_string(++handles_)};
   if (!tune::SessionOf(job.id).ok()) {
-    // There is no session that could be answered.
+    // The id names no session to which an answer could be sent, so the job is
+    // discarded.
     natsMsg_Term(message, nullptr);
     return std::optional<Job>();
   }
@@ -379,8 +385,9 @@ Status NatsQueue::Extend(const Job& job) {
 
 Status NatsQueue::Reply(const Job& job, const std::string& message) {
   EMBER_ASSIGN_OR_RETURN(const std::string session, tune::SessionOf(job.id));
-  // The job is acknowledged after its answer: a worker that is lost between
-  // these leads to a second answer, which the tuner ignores.
+  // The job is acknowledged after its answer is published. If the worker is
+  // lost in between, the job is run again, and the tuner ignores the second
+  // answer.
   EMBER_RETURN_IF_ERROR(
       Publish(Subject("answers", session), job.id, message, ""));
   const auto found = taken_.find(job.handle);

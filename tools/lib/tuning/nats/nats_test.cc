@@ -33,7 +33,7 @@ using tune::Answer;
 using tune::Job;
 using tune::JobQueue;
 
-// Returns a socket's address on this machine.
+// Returns the address of a socket on this machine with a port.
 sockaddr_in LocalAddress(uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -61,7 +61,8 @@ bool IsReady(uint16_t port) {
 class NatsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Debian installs servers in a folder that is not in every user's PATH.
+    // The server is also looked for in /usr/sbin, which is not in every user's
+    // PATH.
     const char* const path = std::getenv("PATH");
     setenv("PATH",
            (std::string(path != nullptr ? path : "") + ":/usr/sbin").c_str(),
@@ -139,10 +140,11 @@ TEST_F(NatsTest, JobsAreTakenOnceAndAnswered) {
                   .id = tune::JobId(session_, i),
                   .message = "job " + std::to_string(i)};
     ASSERT_TRUE(tuner->Submit(job).ok());
-    // The id is an idempotent key.
+    // Submitting a job twice has no effect, because the server recognises the
+    // id.
     ASSERT_TRUE(tuner->Submit(job).ok());
   }
-  // Another target's worker gets none.
+  // A worker for another target receives no jobs of this channel.
   EXPECT_FALSE(Take(*other, "arm-1", 200));
   std::vector<std::string> messages;
   for (int i = 0; i < 3; ++i) {
@@ -179,7 +181,8 @@ TEST_F(NatsTest, AJobOfALostWorkerGoesToAnother) {
   const std::optional<Job> again = Take(*worker, "x86-1", 20'000);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->deliveries, 2);
-  // A job that is given back is there at once.
+  // A job that a worker gives back is delivered again at once, not only after
+  // its lease.
   ASSERT_TRUE(worker->GiveBack(*again).ok());
   const std::optional<Job> third = Take(*worker, "x86-1");
   ASSERT_TRUE(third);

@@ -27,14 +27,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The schedules that a request refers to, and what else it keeps alive.
+// Owns the text of the schedules to which a kernel request refers, and keeps
+// alive what the original request kept alive.
 struct Owned {
   std::shared_ptr<const void> original;
   std::string text;
 };
 
-// The claims of a slot have the tiers 1 and 2 (KernelSlot::ClaimRequest). Those
-// of replaced kernels have higher numbers, so that each is a new claim.
+// First tier number that ServingTuner passes to KernelSlot::ClaimRequest, which
+// grants each number once. The numbers 1 and 2 are used for the session's own
+// kernels.
 constexpr int kFirstClaim = 100;
 
 std::string VmTunePath() {
@@ -43,7 +45,7 @@ std::string VmTunePath() {
       .string();
 }
 
-// Returns the last line of a text.
+// Returns the last line of a text, which is the error message of vm-tune.
 std::string LastLine(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.substr(text.rfind('\n') + 1);

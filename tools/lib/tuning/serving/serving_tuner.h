@@ -43,36 +43,41 @@
 namespace ember::tools {
 
 struct ServingOptions {
-  double share = 0.1;   // the largest part of a core
-  size_t hottest = 8;   // number of dispatches
-  std::string target;   // the text of the session's target
-  std::string records;  // empty: the default of vm-tune
-  std::string program;  // vm-tune; empty: the one beside this program
+  double share = 0.1;   // largest share of a core that tuning may use
+  size_t hottest = 8;   // number of dispatches that are tuned, those that took
+                        // the most time
+  std::string target;   // text of the session's target
+  std::string records;  // file of the tuning records; empty: the default of
+                        // vm-tune
+  std::string program;  // path of vm-tune; empty: the one in this program's
+                        // folder
 };
 
 class ServingTuner {
  public:
-  // Errors: vm-tune cannot be started; no dispatch of the session has a kernel.
+  // Starts vm-tune. Errors: it cannot be started; no dispatch of the session
+  // has a kernel.
   static StatusOr<std::unique_ptr<ServingTuner>> Start(
       const vm::Session& session, const Tier& tier,
       const ServingOptions& options);
-  // Ends the process.
+  // Ends the process vm-tune.
   ~ServingTuner();
   ServingTuner(const ServingTuner&) = delete;
   ServingTuner& operator=(const ServingTuner&) = delete;
 
-  // Number of kernels that were requested with tuned schedules.
+  // Number of kernels that were requested with tuned schedules so far.
   int kernels() const { return kernels_; }
-  // One line about why the process has ended; empty while it runs.
+  // Reason why the process vm-tune has ended, in one line; empty while it runs.
   std::string problem() const;
 
  private:
-  // A dispatch that is tuned.
+  // A hot dispatch of the session, which is tuned.
   struct Hot {
     tune::Task task;
     size_t group = 0;
     int64_t ns = 0;
-    std::string steps;  // the schedule in use; empty: the default
+    std::string steps;  // schedule of its current kernel; empty: the default
+                        // one
   };
 
   ServingTuner(std::vector<Hot> hot, const Tier& tier, std::string folder);
@@ -81,7 +86,8 @@ class ServingTuner {
                                     const ServingOptions& options);
   Status StartProcess(const ServingOptions& options);
   void Watch();
-  // Requests kernels for the schedules of the file that are new.
+  // Reads vm-tune's file of schedules, and requests a kernel for each schedule
+  // that is new.
   void UseSchedules(const std::string& text);
   void Request(Hot& hot, const std::string& text);
 
