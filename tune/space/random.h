@@ -1,5 +1,5 @@
-// Random choices of the search. Equal seeds give equal choices on every
-// machine.
+// Makes the random choices of the search. Equal seeds give equal choices on
+// every machine.
 //
 //   Random random(seed);
 //   if (random.Chance(0.3)) factor = random.Pick(factors);
