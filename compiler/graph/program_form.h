@@ -34,7 +34,7 @@ enum class ProgramForm : uint8_t {
 // One operand of the call of a library function, in terms of the operation.
 struct CallOperand {
   enum class Kind : uint8_t {
-    // Kinds from here to kFound pass an integer.
+    // The kinds from kType to kFound pass an integer to the function.
     kType,        // passes the dtype of an operand, as a number
     kResultType,  // passes the dtype of a result, as a number
     kCount,       // passes the number of elements of an operand
@@ -48,10 +48,10 @@ struct CallOperand {
     kBehindAxis,
     kInteger,  // passes an attribute that is an integer
     kExtent,   // passes an attribute that is a shape of one dim
-    // The function writes an integer here: the value of the symbol that the
-    // operation defines.
+    // Passes a register into which the function writes an integer: the value of
+    // the symbol that the operation defines.
     kFound,
-    // Kinds from here on pass memory.
+    // The kinds from kMemory on pass memory to the function.
     kMemory,  // passes the memory of an operand
     // Passes the memory of a result. The record's `result_memory` says whether
     // the function gets the memory or allocates it.

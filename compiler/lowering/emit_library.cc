@@ -106,8 +106,8 @@ void ProgramEmitter::EmitLibraryCall(const Operation& operation) {
   const uint32_t first = builder_.AddOperands(operands);
   builder_.Emit({ProgramOpcode::kLibraryCall, static_cast<uint32_t>(function),
                  first, static_cast<uint32_t>(operands.size()), 0});
-  // The symbol is bound here, because the sizes of the function's results are
-  // known only after the call.
+  // The symbol gets its register only after the call: the call computes its
+  // value, on which the sizes of later values depend.
   if (!defined.empty()) builder_.BindSymbol(defined.front(), found);
 }
 

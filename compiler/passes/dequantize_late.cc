@@ -51,9 +51,10 @@ std::optional<int64_t> ProductOf(const Shape& shape,
   return product;
 }
 
-// Returns the shape with which a factor's scale broadcasts against the
-// contraction's result. Returns nothing if the scale varies along several
-// labels, or along a label that is summed over.
+// Returns the shape with which a factor's scale can be multiplied into the
+// contraction's result. `labels` are the labels of the factor's dims. Returns
+// nullopt if the scale varies along several labels, or along one that is summed
+// over.
 std::optional<Shape> ScaleInResult(const Shape& scale, std::string_view labels,
                                    const std::string& result) {
   Shape shape;
@@ -86,8 +87,9 @@ class Dequantizer {
 
   // --- new operations ---
 
-  // Applies the views of a dequantized value to its parameter, a zero point or
-  // scale. A parameter with one element becomes a scalar.
+  // Returns the zero point or scale of a dequantized value in the form in which
+  // it applies to the value after its views: the same views are applied, or it
+  // becomes a scalar if it has one element.
   StatusOr<Value*> Seen(Value* parameter, const DequantizedValue& value) {
     if (HasOneElement(parameter)) {
       if (parameter->rank() == 0) return parameter;
@@ -140,9 +142,10 @@ class Dequantizer {
     return Factors{*a, *b};
   }
 
-  // Moves the scales of a product's two factors behind the product. `shape_a`
-  // and `shape_b` are the shapes with which the scales broadcast against the
-  // result; an empty shape means a scale of one element.
+  // Rewrites a product of two dequantized factors as a product of integers,
+  // which is then multiplied by both scales. `shape_a` and `shape_b` are the
+  // shapes with which the scales broadcast against the result; an empty shape
+  // means a scale of one element.
   Status RewriteProduct(Operation* operation, const Factors& factors,
                         const Shape& shape_a, const Shape& shape_b) {
     Value* integers[2];
@@ -299,8 +302,8 @@ class Dequantizer {
     return OkStatus();
   }
 
-  // Moves a division by a scale, whose quotient is rounded, into the constants
-  // that compute the dividend.
+  // Removes a division by a scale whose quotient is rounded: the constants from
+  // which the dividend is computed are divided by the scale instead.
   Status RewriteDivision(Operation* divide) {
     Value* scale = divide->operand(1);
     const bool is_rounded = std::ranges::all_of(
@@ -376,8 +379,8 @@ class Dequantizer {
   Rewriter rewriter_{graph_};
 };
 
-// The rewriting function of each operator. Elementwise operators between them
-// are not rewritten, because the values that are stored are bytes anyway
+// Says which function rewrites which operator. Elementwise operators have no
+// row: they compute on dequantized values, but only the bytes are stored
 // (compiler/lowering/storage.h).
 const Dequantizer::Row Dequantizer::kRows[] = {
     {"contract", &Dequantizer::RewriteContract},

@@ -58,8 +58,8 @@ bool HasOneOf(const DequantizedValue& value) {
          (value.zero == nullptr || HasOneElement(value.zero));
 }
 
-// True if zero point and scale each have one element or as many dims as the
-// value.
+// True if the zero point and the scale each have one element, or have as many
+// dims as the value, so that views can be applied to them.
 bool HasWholeRank(const DequantizedValue& value) {
   const int rank = value.bytes->rank();
   return (HasOneElement(value.scale) || value.scale->rank() == rank) &&

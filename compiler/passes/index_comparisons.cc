@@ -27,8 +27,8 @@ bool IsComparison(const Operation& operation) {
          std::end(kComparisons);
 }
 
-// A constant with the values start, start + 1, ... along the only axis that has
-// more than one element.
+// Describes a constant with the values start, start + 1, … along one axis; all
+// its other dims have extent 1.
 struct Counted {
   int64_t axis = 0;
   int64_t start = 0;
@@ -81,8 +81,8 @@ StatusOr<Value*> IndexFor(const Value& constant, const Counted& counted,
   return rewriter.Make("add", {index, start});
 }
 
-// Returns the operation that computes the value. Reshapes are skipped. Returns
-// null if the value is an input.
+// Returns the operation that computes the elements of the value: its producer,
+// or the one before any reshapes. Returns null for an input.
 const Operation* SourceOf(const Value* value) {
   const Operation* producer = value->producer();
   while (producer != nullptr && producer->name() == "reshape")
@@ -95,7 +95,8 @@ bool IsIndex(const Value* value) {
   return source != nullptr && source->name() == "iota";
 }
 
-// True for a constant of one number, and for one dim of the model.
+// True if all elements are one constant number, or if the value is a single dim
+// of the model.
 bool IsNumber(const Value* value) {
   if (UniformConstant(value).has_value()) return true;
   const Operation* source = SourceOf(value);

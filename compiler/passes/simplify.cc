@@ -20,8 +20,9 @@ using graph::Value;
 
 bool SameType(const Value* a, const Value* b) { return a->type() == b->type(); }
 
-// Returns x for an operation x op c if c is the operator's neutral element
-// (such as 0 for add) and the result has the type of x.
+// If the operation has the form x op c, where the constant c is the operator's
+// neutral element (such as 0 for add), and the result has x's type, returns x.
+// Returns null otherwise.
 Value* NeutralOperand(const Operation& operation) {
   const std::string_view name = operation.name();
   const Value* result = operation.result();

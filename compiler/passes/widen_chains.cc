@@ -121,13 +121,13 @@ class Widener {
     return reader;
   }
 
-  // True if the operation may read its operand in f32, before the operand is
-  // rounded to f16 or bf16.
+  // True if the operation may read its operand in f32, that is, before the
+  // operand is rounded to f16 or bf16. Then the operand need not be rounded.
   bool Takes(const Operation& reader) const {
     if (IsView(reader)) return flowing_.contains(reader.result());
     if (!IsArithmetic(reader) || Jumps(reader)) return false;
-    // A cast to a wider type computes nothing. It may read an operand that is
-    // not rounded only if the reader of its result may.
+    // A cast to f32 or wider only passes the value on, so it may read an
+    // unrounded operand only if the reader of its result may.
     const bool widens = IsCast(reader) && !IsHalf(reader.result());
     return !widens || flowing_.contains(reader.result());
   }
@@ -206,10 +206,10 @@ class Widener {
   Graph& graph_;
   Rewriter rewriter_;
   std::set<const Operation*> used_;
-  // Values that stay in f32: their only reader reads them before they are
-  // rounded.
+  // Values that are computed in f32 and not rounded, because their only reader
+  // may read them in f32.
   std::set<const Value*> flowing_;
-  // For each value that is replaced, the f32 value that replaces it.
+  // The f32 values that replace values of f16 or bf16.
   std::map<const Value*, Value*> wide_;
   std::set<const Operation*> erased_;  // others replace them
 };

@@ -22,7 +22,8 @@ using graph::Graph;
 using graph::Shape;
 using graph::Value;
 
-// Approximate largest number of elements of a value.
+// Values with many more elements than this are not made, so that evaluating the
+// graph is fast.
 constexpr int64_t kMaxElements = 3000;
 
 class Generator : private tensor::RandomChoices {
@@ -36,7 +37,8 @@ class Generator : private tensor::RandomChoices {
 
   RandomMovements Run() {
     std::vector<graph::TensorData> inputs;
-    // Adds the input that gives the symbols their values.
+    // The first input has one dim for each symbol, which gives the symbols
+    // their values.
     inputs.push_back(AddInput({Dim::Symbol("N"), Dim::Symbol("M")}));
     for (int i = 1 + Below(2); i > 0; --i)
       inputs.push_back(AddInput(AnyShape()));

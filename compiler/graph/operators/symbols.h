@@ -12,9 +12,9 @@
 
 namespace ember::graph {
 
-// These functions add to `symbols` the symbols that an operation uses (in the
-// types of its operands and results, in its attributes, and the free symbols of
-// its regions), or those of a shape.
+// These functions add symbols to `symbols`: those that occur in a shape, or
+// those that an operation uses (in the types of its operands and results, in
+// its attributes, and free ones in its regions).
 void CollectSymbols(const Operation& operation, std::set<std::string>& symbols);
 void CollectSymbols(const Shape& shape, std::set<std::string>& symbols);
 

@@ -44,8 +44,8 @@ namespace ember::graph {
 struct PrintOptions {
   // Largest number of elements of a constant that is written inline.
   int inline_elements = 16;
-  // True: leaves out the bytes of larger constants. Such a text is for reading
-  // and does not parse back.
+  // True to leave out the bytes of larger constants. Such a text is only for
+  // reading: it does not parse back.
   bool elide_constants = false;
 };
 
