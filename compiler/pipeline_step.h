@@ -21,8 +21,8 @@
 
 namespace ember::compiler {
 
-// What a compilation has made so far; each step changes it. It must not be
-// moved, because the plan points into the graph.
+// The input and the results so far of a compilation, which each step changes.
+// It must not be moved, because the plan points into the graph.
 struct Compilation {
   Compilation(graph::Graph from, std::string made_by)
       : graph(std::move(from)), producer(std::move(made_by)) {}

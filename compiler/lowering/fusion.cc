@@ -155,9 +155,9 @@ class GroupFormer {
       if (const auto home = home_.find(value); home != home_.end())
         producers.insert(home->second);
     }
-    // Of the groups that produce its operands, the operation joins the latest
-    // possible one, because that group's results are most likely still in the
-    // cache.
+    // The operation may be able to join several groups that produce its
+    // operands. It joins the latest of them, because that group's results are
+    // most likely still in the cache.
     for (auto it = producers.rbegin();
          options_.join_groups && it != producers.rend(); ++it) {
       if (const int depth = JoinDepth(operation, summary, *it, producers);

@@ -49,7 +49,8 @@ class ThreadPool final : public ParallelRunner {
   // Waits until there is a job with a number other than `seen`, spinning first
   // and then sleeping. Returns the job's number.
   uint32_t AwaitJob(uint32_t seen);
-  // Claims and runs chunks of the job until no chunk is left.
+  // Claims chunks of the job with this number, one at a time, and runs them
+  // until none is left.
   void RunChunks(uint32_t job, int worker);
   void RunJob(int64_t chunk_count, const ChunkFunction& function);
   void AwaitCompletion(uint32_t chunk_count);
@@ -76,7 +77,8 @@ class ThreadPool final : public ParallelRunner {
   std::atomic<int64_t> sleeps_{0};
   std::atomic<bool> stop_{false};
 
-  // The threads are the last member, because they use the members above.
+  // The threads are declared last, so that they start after, and end before,
+  // all members that they use.
   std::vector<std::thread> threads_;
 };
 

@@ -74,8 +74,8 @@ class CudaCommandList final : public CommandList {
   mutable std::mutex mutex_;  // This mutex guards the members below.
   mutable int64_t submissions_ = 0;
   mutable std::shared_ptr<Submission> last_submission_;
-  mutable size_t graph_commands_ = 0;  // number of commands for which the graph
-                                       // was made
+  // Number of commands in graph_
+  mutable size_t graph_commands_ = 0;
   mutable std::unique_ptr<Graph> graph_;
 };
 

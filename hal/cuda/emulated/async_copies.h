@@ -23,8 +23,9 @@ struct AsyncCopy {
   uint8_t* to = nullptr;
   const uint8_t* from = nullptr;
   uint32_t bytes = 0;
-  uint32_t read = 0;  // number of source bytes; the rest of the target becomes
-                      // zeros
+  // Number of bytes to read from the source; the rest of the target becomes
+  // zeros
+  uint32_t read = 0;
 };
 
 class AsyncCopies {
@@ -47,7 +48,7 @@ class AsyncCopies {
 
  private:
   std::vector<AsyncCopy> copies_;  // copies begun since the last Commit
-  // groups of earlier copies, the oldest group first
+  // groups of copies that were committed earlier, the oldest group first
   std::deque<std::vector<AsyncCopy>> groups_;
 };
 

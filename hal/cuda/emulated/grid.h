@@ -41,8 +41,8 @@ enum class ShuffleMode : uint32_t { kIndex, kUp, kDown, kButterfly };
 
 enum class AccessKind : uint32_t { kLoad, kStore, kAtomic };
 
-// The functions that replace a GPU's instructions. The code of kernels has the
-// offsets of these fields.
+// The functions that kernels call in place of a GPU's special instructions.
+// Generated code contains the offsets of these fields, so their order is fixed.
 struct GridFunctions {
   // Synchronises all threads of the block.
   void (*barrier)(GridThread* thread);
@@ -135,22 +135,22 @@ struct GridFunctions {
 // The part of a thread's state that kernels access. Generated code knows the
 // offset of each field.
 struct GridThread {
-  // number of the thread in its block (threadIdx)
+  // Number of the thread in its block (threadIdx)
   std::array<uint32_t, 3> thread = {};
   std::array<uint32_t, 3> threads = {1, 1, 1};
   std::array<uint32_t, 3> block = {};
   std::array<uint32_t, 3> blocks = {1, 1, 1};
-  // shared memory of the block, aligned to 1024 bytes
+  // Shared memory of the block, aligned to 1024 bytes
   uint8_t* shared = nullptr;
   const GridFunctions* functions = nullptr;
-  void* emulator = nullptr;  // pointer to the object of RunGrid that runs this
-                             // thread
+  // The GridEmulator that runs this thread.
+  void* emulator = nullptr;
 };
 
 inline constexpr uint32_t kWarpThreads = 32;
 
-// The type of a kernel's function. `arguments` has a pointer to each argument,
-// as in cuLaunchKernel.
+// The type of a kernel's function. `arguments` points to the address of each
+// argument, as the parameter of cuLaunchKernel does.
 using GridKernel = void (*)(GridThread* thread, void* const* arguments);
 
 // Describes one kernel of an image (WriteGridImage).
@@ -159,7 +159,7 @@ struct GridEntry {
   GridKernel function = nullptr;
   size_t argument_count = 0;  // number of the kernel's arguments, each of which
                               // has 8 bytes
-  // bytes of shared memory that the kernel's code itself declares
+  // number of bytes of shared memory that the kernel's code declares
   uint64_t shared_bytes = 0;
   // True if the kernel's threads synchronise. Each thread then needs a stack of
   // its own.
@@ -181,7 +181,8 @@ struct GridLaunch {
   GridEntry kernel;
   std::array<uint32_t, 3> blocks = {1, 1, 1};
   std::array<uint32_t, 3> threads = {1, 1, 1};
-  // bytes of dynamic shared memory, behind those that the kernel declares
+  // Number of bytes of dynamic shared memory, which follow those that the
+  // kernel declares.
   uint64_t shared_bytes = 0;
   void* const* arguments = nullptr;
 };
@@ -197,7 +198,7 @@ using FindMemory = std::function<MemoryRange(uintptr_t address)>;
 // from shared memory with its 32 banks, the load takes one pass if the rows are
 // in different banks, and up to eight passes otherwise.
 struct GridStatistics {
-  // number of calls of GridFunctions::multiply, counted once per warp
+  // Number of matrix products of warps (calls of GridFunctions::multiply)
   uint64_t products = 0;
   uint64_t matrix_loads = 0;   // number of matrices that were loaded from
                                // shared memory
