@@ -35,7 +35,7 @@ std::string& BlessFolder() {
 }
 
 struct Case {
-  // The first lines of the case's file: its comment and the line "run: …"
+  // The first lines of the case's file: its comment and the line "run: …".
   std::string head;
   std::vector<std::string> passes;
   std::string input;

@@ -27,7 +27,7 @@ struct MemoryBlock {
   graph::Dim bytes;
   int first_step = 0;
   int last_step = 0;
-  // Offset in the arena in bytes; -1: allocated by the program
+  // Offset in the arena in bytes; -1: allocated by the program.
   int64_t arena_offset = -1;
 };
 

@@ -202,7 +202,7 @@ bool IsReadByNarrowConvolutions(const Value* transposed) {
 // memory. Null for other values.
 struct BehindContraction {
   const Value* narrowest = nullptr;
-  // Result of the contraction from which the value is computed
+  // Result of the contraction from which the value is computed.
   const Value* product = nullptr;
 
   // Finds the value to store among `value` and the values from which it is
@@ -310,7 +310,7 @@ class StorageChooser {
     int count = 0;
     // True if one of these operations reads an element more than once.
     bool repeated = false;
-    // Largest number of elements that one of these operations reads
+    // Largest number of elements that one of these operations reads.
     int64_t reads = 0;
   };
 

@@ -21,7 +21,7 @@ using graph::Value;
 // A factor of a product, in the form view(… view(wide * scale)). `wide` is a
 // cast of an 8-bit float.
 struct Factor {
-  // Views (transposes and reshapes) of the scaled value, the outermost first
+  // Views (transposes and reshapes) of the scaled value, the outermost first.
   std::vector<const Operation*> views;
   Value* wide = nullptr;
   Value* scale = nullptr;  // The scale; null if the factor is not scaled.

@@ -45,7 +45,7 @@ struct Factor {
   // type i32. Null means 0.
   Value* zero = nullptr;
   // Permutations of the transposes between the operand and `narrow`, the
-  // innermost last
+  // innermost last.
   std::vector<Permutation> transposes;
   bool is_constant = false;  // true if `narrow` is a constant, that is, weights
 };

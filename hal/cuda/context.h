@@ -98,7 +98,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // that no other thread's work comes between.
   std::mutex submit_mutex_;
   std::mutex events_mutex_;  // guards events_
-  // Events for later submissions; none uses them at present
+  // Events for later submissions; none uses them at present.
   std::vector<CUevent> events_;
 
   DeviceLoss loss_;

@@ -67,8 +67,8 @@ StatusOr<std::vector<cl_platform_id>> PlatformsOf(const Functions& cl) {
   return platforms;
 }
 
-// Adds the platform's devices. A device that cannot be used is left out, and
-// `problem` then says why.
+// Adds the usable devices of a platform to `devices`. If a device cannot be
+// used, `problem` is set to the reason.
 Status AddDevices(const Functions& cl, cl_platform_id platform,
                   std::vector<FoundDevice>& devices, std::string& problem) {
   cl_uint count = 0;

@@ -15,8 +15,8 @@ FAKE_OPENCL = "//hal/opencl/testing:libfake_opencl.so"
 # The `env` attribute of tests that use the fake library, with FAKE_OPENCL as their data.
 FAKE_OPENCL_ENV = {"EMBER_OPENCL_LIBRARY": "hal/opencl/testing/libfake_opencl.so"}
 
-# The ways in which the driver gives the host memory: name, arguments of the conformance suite,
-# environment.
+# The three ways in which the driver gives the host access to memory, with which the conformance
+# suite runs: the end of the test's name, arguments of the suite, environment.
 OPENCL_MEMORIES = [
     ("", [], {}),
     ("_separate_memory", ["--separate-memory"], {}),

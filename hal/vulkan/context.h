@@ -74,11 +74,11 @@ class Context {
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
-  // Largest number of a submission that is known to be complete; all earlier
-  // ones are complete too.
+  // Number of the latest submission that is known to be complete. All earlier
+  // ones are complete, too.
   std::atomic<uint64_t> done_{0};
 
-  std::mutex submit_mutex_;  // This mutex guards the queue and submitted_.
+  std::mutex submit_mutex_;  // guards queue_ and submitted_
   uint64_t submitted_ = 0;
 
   DeviceLoss loss_;

@@ -90,8 +90,8 @@ TEST(VulkanDeviceTest, ReadsTexelBuffers) {
             "bindings, found format 2 of binding 0");
 }
 
-// Loads a kernel in whose code one word is changed to `word`. It is the word
-// that follows the words `before`.
+// Loads a kernel in whose SPIR-V code the word after the sequence `before` is
+// replaced by `word`. Returns the status of loading it.
 Status LoadChanged(Device& device, std::vector<uint32_t> before,
                    uint32_t word) {
   const KernelCode code(Kernel::kScale, "spirv");
@@ -138,8 +138,9 @@ TEST(VulkanDeviceTest, RefusesModulesThatItCannotRun) {
 
 TEST(VulkanDeviceTest, ManyBuffersTakeFewAllocations) {
   EMBER_VULKAN_DEVICE(device, {});
-  // Vulkan drivers allow only some thousand allocations. It must be possible to
-  // make more buffers than that.
+  // Vulkan drivers allow only some thousand allocations of memory. The HAL
+  // driver must be able to make more buffers than that, so it shares
+  // allocations.
   std::vector<std::unique_ptr<Buffer>> buffers;
   for (int i = 0; i < 20000; ++i) {
     auto buffer = device->Allocate(64, MemoryKind::kDeviceLocal);

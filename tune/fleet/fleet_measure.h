@@ -67,9 +67,9 @@ class FleetMeasure {
   const FleetOptions options_;
   const std::string session_;
   // For each task, the name of its text in the queue; empty if it is not sent
-  // yet
+  // yet.
   std::vector<std::string> names_;
-  // Numbers of the unanswered trials, by the ids of their jobs
+  // Numbers of the unanswered trials, by the ids of their jobs.
   std::map<std::string, size_t> pending_;
   size_t submitted_ = 0;
 };

@@ -94,7 +94,7 @@ class FleetWorker {
   const FleetWorkerOptions options_;
   const MakeServeFor make_serve_;
   std::vector<Task> tasks_;
-  // Positions in tasks_, by the names of the tasks' texts
+  // Positions in tasks_, by the names of the tasks' texts.
   std::map<std::string, size_t> names_;
   // The pool's processes know only the tasks that existed when the pool
   // started, so a new task requires a new pool. Null: the pool is made with the

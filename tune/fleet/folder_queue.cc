@@ -102,7 +102,7 @@ class FolderQueue final : public JobQueue {
   const std::string folder_;
   const FolderQueueOptions options_;
   SteadyClock::time_point last_recovery_;
-  // The channel to which this tuner submits jobs; empty in a worker
+  // The channel to which this tuner submits jobs; empty in a worker.
   std::string channel_;
 };
 

@@ -75,7 +75,7 @@ class Bench {
   const std::vector<Task>& tasks_;
   const MakeKernel make_kernel_;
   const BenchOptions options_;
-  // Shared data of some tasks, the most recently used one first
+  // Shared data of some tasks, the most recently used one first.
   std::list<Prepared> prepared_;
   std::vector<uint8_t> evicted_;
 };

@@ -33,7 +33,7 @@ struct Trial {
 enum class Outcome : uint8_t {
   kMeasured,
   // Much slower than the best one, so measuring stopped early; the ratio is
-  // rough
+  // rough.
   kHopeless,
   kRefused,  // no kernel could be compiled, or its call returned an error
   kWrong,    // the kernel's results are not those of the dispatch
@@ -48,7 +48,7 @@ struct TrialResult {
   // same interleaved run. It is set only for kMeasured and kHopeless.
   double ratio = 0;
   double compile_ms = 0;
-  // Why the trial has another outcome than kMeasured, in one line
+  // Why the trial has another outcome than kMeasured, in one line.
   std::string reason;
 };
 

@@ -81,7 +81,7 @@ class WorkerPool {
   struct Worker {
     pid_t process = -1;
     FileDescriptor socket;
-    // Position in `trials` of the trial that the worker runs; -1: it is idle
+    // Position in `trials` of the trial that the worker runs; -1: it is idle.
     int trial = -1;
     std::chrono::steady_clock::time_point start;
     // Processor time that the worker had used when the trial began.

@@ -37,12 +37,12 @@ struct BodyWork {
          converts = 0, selects = 0, dots = 0, matrices = 0;
   double index_instructions = 0, index_divisions = 0;
   double vector_loads = 0, scalar_loads = 0;
-  // Elements loaded a few elements apart from each other
+  // Elements loaded a few elements apart from each other.
   double strided_lanes = 0;
-  // Elements loaded from addresses without a pattern
+  // Elements loaded from addresses without a pattern.
   double gathered_lanes = 0;
   double vector_stores = 0, scalar_stores = 0, scattered_lanes = 0;
-  // Loads and stores of vectors of which only some lanes are active
+  // Loads and stores of vectors of which only some lanes are active.
   double masked = 0;
   double pads = 0;  // loads that first test if their index is in the padding
   double guards = 0, checks = 0, prefetches = 0, barriers = 0;

@@ -34,13 +34,13 @@ LoopSet BitOf(size_t position) {
 
 // Says how often something is executed in a call of the kernel.
 struct Times {
-  // Number of executions; all lanes of a vector execute at once
+  // Number of executions; all lanes of a vector execute at once.
   double times = 0;
-  // Number of copies of the instruction in the code, because of unrolling
+  // Number of copies of the instruction in the code, because of unrolling.
   double copies = 1;
   double lanes = 1;  // number of elements that one execution handles in lanes
   double invocations = 1;
-  // True if the value differs between lanes or between a GPU's invocations
+  // True if the value differs between lanes or between a GPU's invocations.
   bool has_lanes = false;
 
   double elements() const { return times * lanes * invocations; }

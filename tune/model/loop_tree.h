@@ -35,7 +35,7 @@ enum class LoopRole : uint8_t {
 };
 
 struct TreeLoop {
-  // Number of the loop around this one; -1 for a loop over tasks
+  // Number of the loop around this one; -1 for a loop over tasks.
   int parent = -1;
   int phase = 0;
   LoopRole role = LoopRole::kSerial;
@@ -56,9 +56,9 @@ struct TreeLoop {
 struct Leaf {
   const loops::Statement* statement = nullptr;
   int loop = 0;  // number of the innermost loop around the statement
-  // Share of that loop's iterations that execute the statement
+  // Share of that loop's iterations that execute the statement.
   double share = 1;
-  // True if the statement is in a branch whose condition differs between lanes
+  // True if the statement is in a branch whose condition differs between lanes.
   bool is_masked = false;
 };
 

@@ -17,7 +17,7 @@
 
 namespace ember::tune {
 
-// Number of bytes of a cache line
+// Number of bytes of a cache line.
 inline constexpr double kLineBytes = 64;
 
 struct Machine {

@@ -331,7 +331,7 @@ class Features {
   const LoopTree tree_;
   const MemoryTraffic traffic_;
   const std::vector<BodyWork> work_;
-  // For each loop: the estimated cycles of its body in a call
+  // For each loop: the estimated cycles of its body in a call.
   std::vector<double> cycles_;
   BodyWork total_;
   double body_cycles_ = 0, loop_cycles_ = 0, operand_bytes_ = 0, ideal_ = 0;

@@ -57,7 +57,7 @@ struct BestRecord {
   std::string schedule;
   double ratio = 1;
   double seconds = 0;
-  // The build (BuildText) of the tool that measured the schedule
+  // The build (BuildText) of the tool that measured the schedule.
   std::string build;
 };
 
@@ -118,7 +118,7 @@ class RecordStore {
   const std::string path_;
   sqlite3* const database_;
   const FileDescriptor lock_;
-  // Number of trials that were added since the last call of Prune
+  // Number of trials that were added since the last call of Prune.
   int64_t added_ = 0;
 };
 

@@ -67,7 +67,7 @@ class TaskState {
 
  private:
   const Space* space_;
-  // Hashes of the steps, and of the features, of candidates that were proposed
+  // Hashes of the steps, and of the features, of candidates that were proposed.
   std::set<uint64_t> seen_;
   std::vector<Tried> tried_;
   Point best_;

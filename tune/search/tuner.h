@@ -87,7 +87,7 @@ class Tuner {
     double seconds = 0;  // time of one call with the default schedule
     double ratio = 1;    // verified
     size_t trials = 0;
-    // Reason why the task is left out of the search; empty if it is not
+    // Reason why the task is left out of the search; empty if it is not.
     std::string declined;
     std::string origin;  // Point::origin of the best schedule
   };

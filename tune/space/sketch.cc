@@ -41,12 +41,12 @@ struct AxisLoops {
 // The register tile of a stage: the block of results that is computed at once.
 // Stages of a group share one tile, and packed operands are laid out for it.
 struct Tile {
-  // The spatial axis along which vector lanes run; -1: none
+  // The spatial axis along which vector lanes run; -1: none.
   int lane_axis = -1;
-  // The spatial axis along which the tile has several rows; -1: none
+  // The spatial axis along which the tile has several rows; -1: none.
   int row_axis = -1;
   int64_t lanes = 1;
-  // Number of elements of the tile along `lane_axis`, a multiple of `lanes`
+  // Number of elements of the tile along `lane_axis`, a multiple of `lanes`.
   int64_t width = 1;
   int64_t rows = 1;
 };
@@ -275,7 +275,7 @@ class Sketcher {
     PackOperands(leader, tile);
     std::vector<LoopRef> outer =
         ScheduleLoops(group.root, true, tile_of(group.root));
-    // The root's loop to which the members are attached
+    // The root's loop to which the members are attached.
     std::optional<LoopRef> around;
     if (!group.members.empty() && !outer.empty()) {
       // Members are attached to a loop of the root's first `depth` axes, or in

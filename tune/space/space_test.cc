@@ -132,7 +132,7 @@ struct Case {
   tensor::RandomCase random;
   std::vector<std::vector<uint8_t>> expected, inputs;
   Status status;
-  // True if the nests compute a function of the dispatch by a polynomial
+  // True if the nests compute a function of the dispatch by a polynomial.
   bool is_expanded = false;
   Task task;
 };

@@ -92,7 +92,7 @@ void DefineContract(StagesContext& context) {
 
 // Dims of a convolution's operands by their meaning.
 struct ConvolutionDims {
-  // Number of spatial dims, that is, without batch and channels
+  // Number of spatial dims, that is, without batch and channels.
   size_t spatial = 0;
   int64_t groups = 1;
   Dim inputs, outputs;  // numbers of input and output channels in each group

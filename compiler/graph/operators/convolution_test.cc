@@ -14,7 +14,7 @@ namespace {
 
 struct Case {
   bool transposed = false;
-  // True if the extents of x's spatial dims are symbols instead of constants
+  // True if the extents of x's spatial dims are symbols instead of constants.
   bool symbolic = false;
   // `inputs` and `outputs` are the numbers of channels in each group; the
   // tensors have `groups` times as many.

@@ -24,7 +24,7 @@ struct AsyncCopy {
   const uint8_t* from = nullptr;
   uint32_t bytes = 0;
   // Number of bytes to read from the source; the rest of the target becomes
-  // zeros
+  // zeros.
   uint32_t read = 0;
 };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kSwizzledRow = 128;
 constexpr uint64_t kSwizzledRows = 8;
 constexpr uint64_t kPiece = 16;
-// Alignment in bytes of a box in shared memory
+// Alignment in bytes of a box in shared memory.
 constexpr uint64_t kAlignment = 128;
 // Alignment in bytes of a swizzled box: the size of eight rows.
 constexpr uint64_t kSwizzledAlignment = 1024;

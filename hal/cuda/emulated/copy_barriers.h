@@ -77,9 +77,9 @@ class CopyBarriers {
   };
   struct Barrier {
     uint32_t count = 0;
-    // Number of arrivals that this phase still waits for
+    // Number of arrivals that this phase still waits for.
     uint32_t pending = 0;
-    // Number of bytes announced by arrivals in this phase (see Arrive)
+    // Number of bytes announced by arrivals in this phase (see Arrive).
     uint64_t expected = 0;
     // Number of bytes of the copies that have begun in this phase.
     uint64_t begun = 0;

@@ -35,7 +35,8 @@ class Calls {
   int64_t count_ = 0;
   std::map<std::string, int64_t, std::less<>> counts_;
   std::string fault_function_;
-  // Which call of fault_function_ must fail, counted from 1; 0 if none must.
+  // The number of the call of fault_function_ that must fail, counted from 1; 0
+  // if none must.
   int64_t fault_call_ = 0;
   CUresult fault_result_ = 0;
   int64_t faults_ = 0;

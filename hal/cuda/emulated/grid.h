@@ -135,12 +135,12 @@ struct GridFunctions {
 // The part of a thread's state that kernels access. Generated code knows the
 // offset of each field.
 struct GridThread {
-  // Number of the thread in its block (threadIdx)
+  // Number of the thread in its block (threadIdx).
   std::array<uint32_t, 3> thread = {};
   std::array<uint32_t, 3> threads = {1, 1, 1};
   std::array<uint32_t, 3> block = {};
   std::array<uint32_t, 3> blocks = {1, 1, 1};
-  // Shared memory of the block, aligned to 1024 bytes
+  // Shared memory of the block, aligned to 1024 bytes.
   uint8_t* shared = nullptr;
   const GridFunctions* functions = nullptr;
   // The GridEmulator that runs this thread.
@@ -198,7 +198,7 @@ using FindMemory = std::function<MemoryRange(uintptr_t address)>;
 // from shared memory with its 32 banks, the load takes one pass if the rows are
 // in different banks, and up to eight passes otherwise.
 struct GridStatistics {
-  // Number of matrix products of warps (calls of GridFunctions::multiply)
+  // Number of matrix products of warps (calls of GridFunctions::multiply).
   uint64_t products = 0;
   uint64_t matrix_loads = 0;   // number of matrices that were loaded from
                                // shared memory

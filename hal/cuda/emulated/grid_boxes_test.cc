@@ -27,7 +27,8 @@ constexpr uint32_t kRingSlots = 2, kIterations = 5;
 constexpr uint32_t kBarriers = 1024;
 constexpr uint32_t kConsumers = 32;
 
-// The mistake that a kernel makes on purpose. A kernel with kNone makes none.
+// A mistake that the test's kernel makes on purpose, which the emulated grid
+// must detect. kNone: it makes none.
 enum class Fault : uint8_t {
   kNone,
   kNoFullWait,
@@ -60,8 +61,8 @@ void Produce(GridThread* thread, const void* map, Fault fault) {
     uint8_t* const full = Barrier(thread, true, ring_slot);
     thread->functions->arrive(
         thread, full, 4 * kBoxWords + (fault == Fault::kMoreBytes ? 4 : 0));
-    // The first box begins above the tensor's first row, the last one ends
-    // below its last row.
+    // Boxes begin one row too early, so the first one begins above the tensor
+    // and the last one ends below it; their outside rows must become zeros.
     const int32_t coordinates[] = {
         0, static_cast<int32_t>(iteration * kBoxRows) - 1};
     thread->functions->copy_box(

@@ -29,8 +29,8 @@ struct EmulatedKind {
   int shared_bytes;  // largest number of bytes of shared memory of a block
 };
 
-// Memory of a device, or host memory that it reaches. Its initial contents are
-// arbitrary.
+// A piece of memory that a device can access: its own, or pinned memory of the
+// host. Its initial contents are arbitrary.
 struct Allocation {
   // The allocated memory, which has additional bytes so that `begin` can be
   // aligned.
@@ -50,11 +50,12 @@ struct Work {
   uint8_t value = 0;
   GridLaunch launch = {};
   std::vector<uint64_t> arguments = {};
-  // tensor maps of the launch, which are further arguments
+  // Tensor maps of the launch, which are further arguments.
   std::vector<CUtensorMap> maps = {};
 };
 
-// Objects to which CUDA's handles point.
+// The following structures are the objects to which CUDA's handles (CUcontext,
+// CUstream, …) point.
 struct CUctx_st {
   int device = 0;
   int references = 0;
@@ -97,7 +98,8 @@ struct CUgraphExec_st {
   std::vector<Work> works;
 };
 
-// The set of all existing objects of one type.
+// Owns all existing objects of one type, such as events, so that wrong handles
+// and leaks are found.
 template <typename Object>
 class Objects {
  public:
@@ -157,7 +159,7 @@ struct Machine {
   CUresult Do(const Work& work);
 };
 
-// Returns this thread's stack of current contexts.
+// Returns the calling thread's stack of contexts, whose top is the current one.
 std::vector<CUcontext>& ContextStack();
 
 }  // namespace ember::hal::cuda

@@ -62,12 +62,12 @@ void MultiplyLane(const WarpProduct& product,
 // "Swizzling modes" of the asynchronous warpgroup instructions, with swizzling
 // by 128 bytes.
 struct SharedMatrix {
-  // Offset of the matrix in bytes in shared memory, which begins at an address
-  // that is a multiple of 1024.
+  // Offset of the matrix in the block's shared memory, in bytes. Shared memory
+  // itself begins at a multiple of 1024.
   uint64_t begin = 0;
   uint64_t descriptor = 0;
-  // True if the elements with one k are contiguous; false if the elements of
-  // one column are.
+  // True if elements with the same k are contiguous in memory; false if
+  // elements of the same column are.
   bool is_transposed = false;
   uint32_t element_bytes = 2;
 
