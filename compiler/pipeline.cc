@@ -33,7 +33,7 @@
 namespace ember::compiler {
 namespace {
 
-// --- the steps after the graph passes ---
+// --- the steps that follow the graph passes ---
 
 template <bool kJoins>
 Status Form(Compilation& compilation) {
@@ -65,7 +65,7 @@ constexpr Lowering kEmit = {
     .print = [](const Compilation& c) { return vm::PrintModule(c.module); },
 };
 
-// --- the list ---
+// --- the list of all steps ---
 
 constexpr PipelineStep kPipeline[] = {
     // widen-chains is the first pass, so that the set of values that are

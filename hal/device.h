@@ -99,7 +99,8 @@ class Device {
   virtual ParallelRunner& host_runner() = 0;
 };
 
-// Describes a device that could be made, for users who choose one.
+// Describes a device that CreateDevice could make, so that a user can choose
+// one.
 struct DeviceDescription {
   std::string name;  // name for CreateDevice, such as "cpu" or "vulkan:1"
   // description for display, such as "llvmpipe (LLVM 15.0.6, 256 bits)"

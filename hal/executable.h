@@ -62,7 +62,8 @@ struct ExecutableDefinition {
                        // file lists.
   std::span<const uint8_t> code;
   std::string entry_point;  // name of the entry point, a function in `code`
-  // Function of the format "host-function"; null for other formats.
+  // for the format "host-function": the function to call; null for other
+  // formats
   HostFunction function = nullptr;
   int binding_count = 0;  // number of buffers
   int parameter_count = 0;

@@ -64,7 +64,8 @@ class Dim {
   // quotients of sums of products are found: (N*H + H) / H is N + 1.
   friend Dim FloorDivide(const Dim& a, const Dim& b);
   friend Dim CeilDivide(const Dim& a, const Dim& b);
-  // Returns a - b * FloorDivide(a, b), which has the divisor's sign.
+  // Returns the remainder a - b * FloorDivide(a, b), which has the divisor's
+  // sign.
   friend Dim Modulo(const Dim& a, const Dim& b);
   friend Dim Minimum(const Dim& a, const Dim& b);
   friend Dim Maximum(const Dim& a, const Dim& b);

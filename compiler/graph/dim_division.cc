@@ -102,7 +102,8 @@ bool Within(const DimBounds& bounds, int64_t low, int64_t high) {
          *bounds.high <= high;
 }
 
-// Returns floordiv(rest, divisor), where no term of rest divides exactly.
+// Returns floordiv(rest, divisor) for a constant divisor, where no term of
+// `rest` is divisible by it.
 Dim FloorDivideRest(const Terms& rest_terms, int64_t divisor) {
   const Dim rest = DimAlgebra::FromTerms(rest_terms);
   if (Within(BoundsOf(rest), 0, divisor - 1)) return Dim(0);
@@ -199,7 +200,7 @@ Dim FloorDivideSymbolicRest(const Terms& rest, const Dim& divisor) {
                               DimAlgebra::FromTerms(rest), divisor);
 }
 
-// Returns min (sign 1) or max (sign -1) of two dims.
+// Returns the minimum or the maximum of two dims, as `kind` says.
 Dim Extremum(AtomKind kind, const Dim& a, const Dim& b) {
   if (!a.is_valid() || !b.is_valid()) return Dim::Invalid();
   if (a == b) return a;

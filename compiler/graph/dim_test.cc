@@ -134,7 +134,7 @@ TEST(DimTest, Bounds) {
   EXPECT_EQ(Parsed("max(4*floordiv(H, 4) - H, 1)"), Dim(1));
 }
 
-// --- random expressions: simplified ones have the value of the arithmetic ---
+// --- random expressions: simplification must not change their values ---
 
 // A dim together with the value that plain arithmetic gives for the same
 // expression.

@@ -218,11 +218,14 @@ class Graph {
                            const Operation* before = nullptr,
                            std::vector<Graph> regions = {});
 
-  // Makes all uses (operands and graph outputs) of `from` uses of `to`.
+  // Replaces `from` by `to` wherever it is an operand or an output of the
+  // graph.
   void ReplaceAllUses(Value* from, Value* to);
-  // Sets one operand of one operation; types are not inferred again.
+  // Replaces one operand of one operation; result types are not inferred again
+  // (see InferTypes).
   void SetOperand(Operation* operation, int index, Value* value);
-  // Sets an attribute; types are not inferred again.
+  // Sets an attribute of an operation; result types are not inferred again (see
+  // InferTypes).
   void SetAttribute(Operation* operation, std::string_view name,
                     Attribute value);
   void SetOutput(int index, Value* value);

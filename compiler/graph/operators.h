@@ -79,7 +79,7 @@ class ElementContext {
   virtual tensor::Scalar Pad(int operand,
                              std::span<const tensor::Scalar> indices,
                              tensor::Scalar otherwise) = 0;
-  // Returns a dim as an i64 scalar.
+  // Returns the value of a dim as an i64 scalar of the stage.
   virtual tensor::Scalar Extent(const Dim& dim) = 0;
   virtual tensor::Scalar Index(int64_t value) = 0;
   virtual tensor::Scalar Constant(double value, DType type) = 0;
@@ -126,7 +126,7 @@ struct Definition {
   // the users of the element, or becomes a stage.
   tensor::Scalar (*element)(ElementContext& context,
                             std::span<const tensor::Scalar> indices) = nullptr;
-  // Makes the stages that store the results.
+  // Makes all stages of the operator; together they store the results.
   void (*stages)(StagesContext& context) = nullptr;
 };
 
@@ -247,7 +247,8 @@ struct OperatorRecord {
   // (elementwise operators); `opcode` is then the instruction.
   bool is_instruction = false;
   tensor::Opcode opcode = tensor::Opcode::kConstant;
-  // Names of the operation's regions, for the text form.
+  // Names of the operator's regions, such as "then" and "else", for the text
+  // form.
   std::span<const std::string_view> regions = {};
 };
 
@@ -256,8 +257,8 @@ const OperatorRecord* FindOperator(std::string_view name);
 // Finds an operator by a name that is written in our own code; an unknown name
 // fails a check.
 const OperatorRecord& OperatorNamed(std::string_view name);
-// Finds the elementwise operator of an arithmetic row; another opcode fails a
-// check.
+// Finds the elementwise operator that is generated from a row of the
+// instruction table; an opcode without one fails a check.
 const OperatorRecord& OperatorNamed(tensor::Opcode opcode);
 // Returns the name of an operation for error messages: "conv", or "conv
 // 'Conv_12 (Conv)'" if the origin is known.
@@ -267,7 +268,8 @@ std::string DescribeOperation(const Operation& operation);
 // attribute `defines`). Shapes of results and of later operations use them.
 std::vector<std::string> DefinedSymbols(const Operation& operation);
 
-// The operands of a `loop`, by their purpose.
+// Splits the operands of a `loop` by their purpose: carried, scanned and
+// captured values.
 struct LoopParts {
   explicit LoopParts(const Operation& loop);
   // True for a loop with a condition: operand 0 is then its limit, operand 1

@@ -27,11 +27,16 @@ enum class ProgramForm : uint8_t {
   // The program calls the program of the first region if operand 0 is true,
   // otherwise that of the second region.
   kBranch,
-  kLoop,  // The program calls the program of the region once per iteration.
-  kCall,  // The program calls a function of the VM's library.
+  // The operation is a loop: the program calls the program of the region once
+  // for each iteration.
+  kLoop,
+  // The program calls a function of the VM's library; the record's `call` says
+  // which, with which operands.
+  kCall,
 };
 
-// One operand of the call of a library function, in terms of the operation.
+// Describes one operand of a library call by the operation's operands, results
+// or attributes.
 struct CallOperand {
   enum class Kind : uint8_t {
     // The kinds from kType to kFound pass an integer to the function.
@@ -47,7 +52,7 @@ struct CallOperand {
     // attribute names.
     kBehindAxis,
     kInteger,  // passes an attribute that is an integer
-    kExtent,   // passes an attribute that is a shape of one dim
+    kExtent,   // passes the only dim of an attribute that is a shape
     // Passes a register into which the function writes an integer: the value of
     // the symbol that the operation defines.
     kFound,
@@ -99,7 +104,7 @@ constexpr CallOperand ResultMemoryOf(int result) {
 }
 
 struct LibraryCall {
-  // Name of the function in vm/isa/library_functions.h.
+  // Name of the function, a row of vm/isa/library_functions.h.
   std::string_view function;
   // The operands in the order in which the function's row in
   // library_functions.h lists them.

@@ -108,7 +108,7 @@ class ProgramEmitter::LoopEmitter {
     return value;
   }
 
-  // --- before the first iteration ---
+  // --- code that runs before the first iteration ---
 
   void EmitStart() {
     const Dim& trip = operation_.attributes().Get<Shape>("trip")[0];
@@ -185,7 +185,7 @@ class ProgramEmitter::LoopEmitter {
     stacked_.push_back(std::move(stacked));
   }
 
-  // --- each iteration ---
+  // --- code that runs in each iteration ---
 
   // Emits the code that decides if another iteration follows. Returns the
   // register with the result, 1 or 0.
@@ -279,7 +279,7 @@ class ProgramEmitter::LoopEmitter {
     builder_.Emit({ProgramOpcode::kAdd, count_, count_, one_, 0});
   }
 
-  // --- after the last ---
+  // --- code that runs after the last iteration ---
 
   void Define(const Dim& dim, uint32_t value) {
     if (IsDefinedHere(dim) && !builder_.IsBound(dim.ToString()))

@@ -24,7 +24,8 @@ using tensor::BufferKind;
 using tensor::Scalar;
 using tensor::StageBuilder;
 
-// Makes a name for the text form: letters, digits and '_'.
+// Makes a valid identifier of a name, for the dispatch's text: only letters,
+// digits and '_'.
 std::string Identifier(std::string_view name) {
   std::string identifier;
   for (char c : name)
@@ -100,7 +101,7 @@ class GroupBuilder {
     return built;
   }
 
-  // ---- functions that the contexts below use ----
+  // ---- functions that the stage contexts below call ----
 
   Scalar Extent(const Dim& dim) { return graph::ExtentScalar(builder_, dim); }
 
@@ -261,7 +262,7 @@ void GroupBuilder::BuildOperation(const Operation& operation) {
   graph::YieldElements(context);
 }
 
-// Returns an element of a constant of integers or bools.
+// Returns the element of an integer or bool constant at a row-major position.
 int64_t IntegerElement(const Operation* constant, int64_t index) {
   const auto& data = constant->attributes().Get<graph::ConstantData>("value");
   const DType type = constant->result()->dtype();

@@ -49,8 +49,8 @@ class ProgramBuilder {
  private:
   uint32_t IntegerRegister(int64_t value);
   vm::Program program_;
-  // Registers that hold the values of expressions, by the expression's
-  // text.
+  // For each expression that was computed, by its text: the register that holds
+  // its value.
   std::map<std::string, uint32_t> registers_;
 };
 

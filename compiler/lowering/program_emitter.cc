@@ -194,7 +194,7 @@ Status ProgramEmitter::EmitStep(int index) {
   return OkStatus();
 }
 
-// --- signature, memory ---
+// --- the program's signature and the memory of values ---
 
 vm::TensorSignature ProgramEmitter::Signature(const std::string& name,
                                               const graph::TensorType& type) {

@@ -67,7 +67,7 @@ class ProgramEmitter {
   Status EmitStep(int index);
   void EmitDispatch(const Step& step);
 
-  // --- signature, memory ---
+  // --- the program's signature and the memory of values ---
   vm::TensorSignature Signature(const std::string& name,
                                 const graph::TensorType& type);
   Status EmitSignature(bool is_entry);
@@ -117,7 +117,7 @@ class ProgramEmitter {
   ProgramBuilder builder_;
   std::deque<BuiltDispatch> dispatches_;
   std::vector<Step> steps_;
-  // The storage roots of the values that the graph returns.
+  // The values whose memory the graph's results use (StorageRoot).
   std::set<const graph::Value*> results_;
   std::set<std::pair<std::string, std::string>> checked_assumptions_;
   std::vector<const graph::Operation*> pending_assumptions_;

@@ -148,7 +148,7 @@ bool IsOfNarrowValue(const Operation& operation) {
 // True if the reshape only adds or removes dims of extent 1, so that index
 // expressions stay simple when it is inlined.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
-  // An operation such as `assume` only renames dims, so it changes none.
+  // An `assume` only renames dims and keeps all of them, so the answer is yes.
   if (reshape.record().reading != Reading::kReshaped) return true;
   graph::Shape from, to;
   for (const Dim& dim : reshape.operand(0)->shape()) {
@@ -366,7 +366,8 @@ class StorageChooser {
     return uses.count > 1 || uses.repeated || uses.reads > elements;
   }
 
-  // Stores intermediate values of expressions that have too many operations.
+  // Limits the size of inlined expressions: if an expression would have more
+  // than kMaxInlinedOperations operations, its value is stored.
   void LimitExpressions(const std::vector<Operation*>& operations) {
     std::map<const Value*, int> sizes;
     for (const Operation* operation : operations) {

@@ -38,7 +38,8 @@ bool SumFits(std::optional<int64_t> count, int64_t bound) {
          (bound == 0 || *count <= std::numeric_limits<int32_t>::max() / bound);
 }
 
-// Returns the product of the extents of the axes.
+// Returns the product of the extents of these axes; nullopt if one is not
+// constant or very large.
 std::optional<int64_t> ProductOf(const Shape& shape,
                                  const std::vector<int64_t>& axes) {
   int64_t product = 1;
@@ -85,7 +86,7 @@ class Dequantizer {
   };
   static const Row kRows[];
 
-  // --- new operations ---
+  // --- operations that are added to the graph ---
 
   // Returns the zero point or scale of a dequantized value in the form in which
   // it applies to the value after its views: the same views are applied, or it
@@ -129,7 +130,7 @@ class Dequantizer {
     return rewriter_.Make("multiply", {number, scale});
   }
 
-  // --- sums of products ---
+  // --- rewriting of sums of products ---
 
   struct Factors {
     DequantizedValue a, b;
@@ -224,7 +225,7 @@ class Dequantizer {
     return RewriteProduct(operation, *factors, {}, scale);
   }
 
-  // --- sums and extremes ---
+  // --- rewriting of sums, minima and maxima ---
 
   Status RewriteReduction(Operation* operation) {
     const auto value = DequantizedValueOf(operation->operand(0));
@@ -404,7 +405,8 @@ Status Dequantizer::Run() {
       EMBER_RETURN_IF_ERROR((this->*row->rewrite)(operation));
     }
   }
-  // Later passes count users, so dead code is removed here.
+  // Replaced operations are removed here, because later passes count the users
+  // of values.
   return EliminateDeadCode(graph_);
 }
 

@@ -15,7 +15,7 @@ using graph::Operation;
 using graph::Shape;
 using graph::Value;
 
-// True for operations that only move the elements of operand 0.
+// True for a view: an operation that only moves the elements of its operand 0.
 bool IsView(const Operation& operation) {
   const std::string_view name = operation.name();
   return name == "transpose" || name == "reshape" || name == "slice" ||

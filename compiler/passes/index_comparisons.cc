@@ -54,7 +54,8 @@ std::optional<Counted> CountedBy(const Value* value) {
   if (long_axes != 1 || count < 2) return std::nullopt;
   counted.start = element(0);
   for (size_t i = 1; i < count; ++i) {
-    // The sum is computed in unsigned arithmetic, because it may wrap.
+    // The expected next element is computed in unsigned arithmetic, because a
+    // signed sum could overflow.
     if (static_cast<uint64_t>(element(i)) !=
         static_cast<uint64_t>(counted.start) + i) {
       return std::nullopt;
@@ -152,7 +153,8 @@ Status UseIndicesInComparisons(graph::Graph& graph) {
 bool IsOfIndices(const Operation& operation) {
   if (IsShiftedIndex(operation) || IsComparisonOfIndices(operation))
     return true;
-  // A mask for a sliding window is the conjunction of two comparisons.
+  // The operation may also be the conjunction of two comparisons of indices, as
+  // in the mask of a sliding window.
   return operation.name() == "and" &&
          std::ranges::all_of(operation.operands(), [](const Value* operand) {
            const Operation* source = SourceOf(operand);

@@ -69,7 +69,8 @@ Range RangeOf(std::span<const uint8_t> bytes) {
   return range;
 }
 
-// Returns the elements minus `zero`, in another type that holds them.
+// Returns the bytes of all elements minus `zero`, converted to the type To,
+// which must be able to hold them.
 template <typename From, typename To>
 std::vector<uint8_t> Converted(std::span<const uint8_t> bytes, int64_t zero) {
   std::vector<uint8_t> result(bytes.size() / sizeof(From) * sizeof(To));
@@ -148,7 +149,7 @@ class Narrower {
     return OkStatus();
   }
 
-  // --- the operands of products ---
+  // --- recognising the operands of products ---
 
   static Value* BehindTransposes(Value* value, Factor& factor) {
     while (IsResultOf(value, "transpose")) {
@@ -195,7 +196,7 @@ class Narrower {
     return factor;
   }
 
-  // --- new operations ---
+  // --- operations that are added to the graph ---
 
   StatusOr<Value*> Transposed(Value* value, const Factor& factor) {
     for (size_t i = factor.transposes.size(); i-- > 0;) {

@@ -56,7 +56,8 @@ bool IsZero(const Shape& shape) {
   return true;
 }
 
-// Returns an existing value that equals the operation's result, or null.
+// Returns a value of the graph that equals the operation's result and can
+// replace it; null if there is none.
 Value* Existing(const Operation& operation) {
   const std::string_view name = operation.name();
   if (operation.operand_count() == 0 || operation.results().size() != 1)
@@ -98,7 +99,7 @@ Value* Existing(const Operation& operation) {
   return nullptr;
 }
 
-// Returns x if the value is x + 0.0; else null.
+// If the value is a sum x + 0.0, returns x; null otherwise.
 Value* WithoutZero(const Value* value) {
   const Operation* add = value->producer();
   if (add == nullptr || add->name() != "add" || !IsFloat(value->dtype()))

@@ -123,7 +123,8 @@ class Sinker {
     return true;
   }
 
-  // Rewrites f(T(a), T(b), constant) as T(f(a, b, T⁻¹(constant))).
+  // Rewrites an elementwise operation f(T(a), T(b), constant) as T(f(a, b,
+  // T⁻¹(constant))), where T is a transpose.
   StatusOr<Value*> RewriteElementwise(const Operation& operation) {
     const Permutation* permutation = nullptr;
     const int rank = operation.result()->rank();
@@ -151,7 +152,8 @@ class Sinker {
     return rewriter_.Transpose(result, chosen);
   }
 
-  // Returns the shape with leading ones, so that it has `rank` dims.
+  // Returns the shape with as many dims of extent 1 in front that it has `rank`
+  // dims.
   static Shape Extended(const Shape& shape, size_t rank) {
     Shape extended(rank - shape.size(), Dim(1));
     extended.insert(extended.end(), shape.begin(), shape.end());
@@ -322,7 +324,8 @@ class Sinker {
     return rewriter_.Transpose(result, permutation);
   }
 
-  // Rewrites a gather by a vector or scalar of indices along one dim.
+  // Rewrites a gather from a transposed value. It applies to indices that are a
+  // scalar or a vector.
   StatusOr<Value*> RewriteGather(const Operation& operation,
                                  const Permutation& permutation) {
     if (operation.operand(1)->rank() > 1) return nullptr;

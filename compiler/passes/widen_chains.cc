@@ -27,8 +27,8 @@ bool IsHalf(const Value* value) {
 
 bool IsCast(const Operation& operation) { return operation.name() == "cast"; }
 
-// True for operations that compute nothing and keep each element, whatever its
-// type.
+// True for a view: an operation that computes nothing and passes each element
+// on, whatever its type.
 bool IsView(const Operation& operation) {
   const std::string_view name = operation.name();
   return name == "reshape" || name == "broadcast" || name == "transpose" ||
@@ -88,7 +88,8 @@ class Widener {
   }
 
  private:
-  // --- which values stay in f32, from the end of the graph ---
+  // --- deciding which values stay in f32, from the end of the graph to its
+  // start ---
 
   void LookAt(const Operation& operation) {
     bool is_used = operation.record().trait == OperatorTrait::kProgram;
@@ -152,7 +153,7 @@ class Widener {
     return IsArithmetic(operation) && !IsAskedFor(result);
   }
 
-  // --- new operations, from the start of the graph ---
+  // --- rewriting the operations, from the start of the graph to its end ---
 
   StatusOr<Value*> WideOperand(Value* operand) {
     if (!IsHalf(operand)) return operand;

@@ -62,7 +62,8 @@ class LargeBlock {
     if (before > 0) munmap(mapped, static_cast<size_t>(before));
     munmap(begin + size, static_cast<size_t>(kLargePage - before));
 #ifdef MADV_HUGEPAGE
-    // Asks for large pages. This is a hint: small pages work as well.
+    // The system is asked for large pages. It may ignore that: the block works
+    // with small pages, too.
     madvise(begin, static_cast<size_t>(size / kLargePage * kLargePage),
             MADV_HUGEPAGE);
 #endif

@@ -82,7 +82,8 @@ constexpr Feature kFeatures[] = {
     {"neon", true, [] { return (getauxval(AT_HWCAP) & (1ul << 12)) != 0; }},
     {"vfp4", true, [] { return (getauxval(AT_HWCAP) & (1ul << 16)) != 0; }}};
 #elif defined(__wasm_simd128__)
-// The features of WebAssembly: an engine without them refuses this code.
+// The features of WebAssembly. All are present, because an engine without them
+// refuses to load this code.
 constexpr Feature kFeatures[] = {{"simd128", true, [] { return true; }}};
 #else
 constexpr std::span<const Feature> kFeatures;

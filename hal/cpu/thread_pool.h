@@ -56,7 +56,8 @@ class ThreadPool final : public ParallelRunner {
   void AwaitCompletion(uint32_t chunk_count);
 
   const int worker_count_;
-  // The thread that called Run holds this mutex while its job runs.
+  // While a job runs, the thread that called Run holds this mutex; another
+  // caller that finds it locked runs its chunks alone.
   std::mutex run_mutex_;
 
   // Ticket for the next chunk: the upper half is the number of the job, the
@@ -66,8 +67,8 @@ class ThreadPool final : public ParallelRunner {
   std::atomic<uint64_t> ticket_{0};
   std::atomic<const ChunkFunction*> function_{nullptr};
   std::atomic<uint32_t> chunk_count_{0};
-  // The padding puts variables that different threads write on separate cache
-  // lines.
+  // This padding keeps variables that different threads write on different
+  // cache lines.
   [[maybe_unused]] char padding_before_completed_[64];
   std::atomic<uint32_t> completed_{0};
   std::atomic<bool> caller_sleeps_{false};

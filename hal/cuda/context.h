@@ -76,7 +76,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // during the call, and no other thread enqueues work meanwhile.
   StatusOr<std::shared_ptr<Submission>> Submit(
       const std::function<Status()>& enqueue);
-  // Waits for all enqueued work and ignores errors; destructors call it.
+  // Waits for all enqueued work and ignores errors, because its callers are
+  // destructors.
   void Finish();
 
  private:

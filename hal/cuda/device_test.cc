@@ -190,7 +190,7 @@ class TensorMapsTest : public testing::Test {
     definition_.maps = maps_;
   }
 
-  // Returns the error of loading the definition.
+  // Loads the definition as it was changed by the test, and returns the status.
   Status Load() { return device_->LoadExecutable(definition_).status(); }
   // Records a dispatch whose tensors have these extents and returns its status.
   // The tensor is bound at byte `offset` of its buffer.

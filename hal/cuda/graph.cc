@@ -94,8 +94,8 @@ class Builder {
 std::vector<void*> PointersToArguments(const Command& command) {
   std::vector<void*> pointers;
   pointers.reserve(command.arguments.size() + command.maps.size());
-  // The arguments' types are not const in CUDA's declaration, but CUDA only
-  // reads them.
+  // CUDA's declaration takes pointers to non-const, but CUDA only reads the
+  // arguments.
   for (const uint64_t& argument : command.arguments)
     pointers.push_back(const_cast<uint64_t*>(&argument));
   for (const CUtensorMap& map : command.maps)

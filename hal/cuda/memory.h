@@ -62,7 +62,7 @@ class Memory {
   // Pool of the device's memory; null if the device has no pools.
   CUmemoryPool pool_ = nullptr;
 
-  std::mutex mutex_;  // This mutex guards the members below.
+  std::mutex mutex_;  // guards blocks_
   std::vector<std::unique_ptr<PinnedBlock>> blocks_;
 };
 

@@ -51,7 +51,7 @@ class OpenClCommandList final : public CommandList {
                   const DispatchArguments& arguments) override;
   Status Barrier() override { return OkStatus(); }
 
-  // Submits the list. Thread-safe.
+  // Submits the list to the queue. Several threads may call it at once.
   StatusOr<std::shared_ptr<Submission>> Submit() const;
 
  private:

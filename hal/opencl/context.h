@@ -53,14 +53,16 @@ class Context : public std::enable_shared_from_this<Context> {
   // one of the commands failed, the device counts as lost, whatever the error
   // is.
   Status CheckWait(std::string_view call, cl_int result);
-  // Returns OK, or the error of the lost device.
+  // Returns OK if the device can be used; otherwise the error with which it was
+  // lost.
   Status Alive() const { return loss_.status(); }
 
   // Calls `enqueue`, which puts commands on the queue. No other thread enqueues
   // commands meanwhile.
   StatusOr<std::shared_ptr<Submission>> Submit(
       const std::function<Status()>& enqueue);
-  // Waits for all enqueued work and ignores errors; destructors call it.
+  // Waits for all enqueued work and ignores errors, because its callers
+  // (destructors, and Submit after an error) cannot report them.
   void Finish();
 
  private:

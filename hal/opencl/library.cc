@@ -47,7 +47,8 @@ StatusOr<Functions> LoadFunctions() {
   EMBER_OPENCL_OPTIONAL_FUNCTIONS(EMBER_OPENCL_FIND)
 #undef EMBER_OPENCL_LOAD
 #undef EMBER_OPENCL_FIND
-  // This environment variable makes devices seem to lack shared virtual memory.
+  // The variable EMBER_OPENCL_WITHOUT_SVM makes devices seem to lack shared
+  // virtual memory, for tests of the other kinds.
   if (IsSet("EMBER_OPENCL_WITHOUT_SVM")) cl.SVMAlloc = nullptr;
   return cl;
 }
@@ -111,7 +112,8 @@ StatusOr<std::shared_ptr<const Library>> OpenLibrary() {
                              ? "OpenCL: expected a device, found none"
                              : Concat({"OpenCL: ", problem}));
   }
-  // GPUs come first, because a user who names no device wants one.
+  // Devices are sorted with GPUs first, because a user who names no device
+  // wants a GPU.
   std::vector<FoundDevice> others;
   std::vector<FoundDevice> all;
   for (FoundDevice& device : library->devices)

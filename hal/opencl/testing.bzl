@@ -4,7 +4,8 @@
 # none, which they say. PoCL starts two threads whatever the machine has, and keeps its compiled
 # kernels in the test's own folder.
 OPENCL_TEST_ENV = {
-    # PoCL's compiler leaks a little memory, and its library is unloaded before LeakSanitizer runs.
+    # Leaks are not detected, because PoCL's compiler leaks a little memory, and its library is
+    # unloaded before LeakSanitizer runs.
     "LSAN_OPTIONS": "detect_leaks=0",
     "POCL_CACHE_DIR": "/tmp/ember_pocl",
     "POCL_MAX_PTHREAD_COUNT": "2",

@@ -91,7 +91,7 @@ class VulkanCommandList final : public CommandList {
 
   // The members below are mutable because Submit is const: a submission does
   // not change the list's commands.
-  mutable std::mutex mutex_;  // This mutex guards the members below.
+  mutable std::mutex mutex_;  // Guards the members below, which Submit changes.
   // true while the last command buffer is being recorded
   mutable bool is_open_ = false;
   // The error with which a command buffer could not be ended. If there is one,

@@ -47,7 +47,8 @@ class Context {
   // Converts the result of the Vulkan call `call` to a status with the device's
   // name. If the result says that the device is lost, the loss is recorded.
   Status Check(std::string_view call, VkResult result);
-  // Returns OK, or the error of a lost device.
+  // Returns OK if the device can be used; otherwise the error with which it was
+  // lost.
   Status Alive() const { return loss_.status(); }
 
   // Submits command buffers and returns the number of the submission. The

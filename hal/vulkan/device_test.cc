@@ -151,14 +151,16 @@ TEST(VulkanDeviceTest, ManyBuffersTakeFewAllocations) {
 
 class PipelineCacheTest : public testing::Test {
  protected:
-  // Makes a device and runs one kernel on it, as a process would.
+  // Makes a device and loads one kernel, as a process would that uses the
+  // pipeline cache.
   void UseDevice() {
     EMBER_VULKAN_DEVICE(device, {.cache_folder = folder_, .validate = true});
     const KernelCode code(Kernel::kScale, "spirv");
     const auto executable = device->LoadExecutable(code.definition());
     ASSERT_TRUE(executable.ok()) << executable.status().ToString();
   }
-  // Returns the name of the only file in the cache folder.
+  // Returns the path of the cache's file, which must be the only one in the
+  // folder.
   std::string FileName() {
     auto folder = PrivateFolder::Open(folder_ + "/vulkan");
     EXPECT_TRUE(folder.ok()) << folder.status().ToString();

@@ -133,7 +133,8 @@ TEST_F(ErrorsTest, MoreThanThereIs) {
   EXPECT_EQ(device->memory_statistics().live_bytes, 0);
 }
 
-// Checks that a lost device stays lost even if the Vulkan library works again.
+// Checks that every call on a lost device returns the error of the loss,
+// although the Vulkan library works again.
 void ExpectLost(Device& device, const CommandList& list) {
   const KernelCode code(Kernel::kScale, "spirv");
   for (const Status& status :
@@ -160,7 +161,7 @@ TEST_F(ErrorsTest, LostWhenSubmitted) {
   EXPECT_EQ(lost.status().code(), StatusCode::kFailedPrecondition);
   ExpectHas(lost.status().message(), "vkQueueSubmit gave VK_ERROR_DEVICE_LOST");
   ExpectLost(*device, *list);
-  // Work that was complete before the loss stays complete.
+  // A fence of work that was complete before the loss must not report the loss.
   EXPECT_TRUE((*fence)->Wait().ok());
   EXPECT_EQ(static_cast<const uint8_t*>(buffer->host_data())[0], 7);
   EMBER_VULKAN_DEVICE(another, {});

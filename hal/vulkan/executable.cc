@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kParameterBytes = 8;
 
-// Returns the newest version of SPIR-V that the device supports.
+// Returns the newest version of SPIR-V that a device of this Vulkan version
+// supports.
 uint32_t NewestSpirv(const FeatureSet& features) {
   return features.version() >= VK_API_VERSION_1_3 ? 0x00010600 : 0x00010500;
 }

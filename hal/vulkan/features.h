@@ -99,7 +99,7 @@ class FeatureSet {
 };
 
 struct Feature {
-  std::string_view name;  // name of the feature in a target
+  std::string_view name;  // name of the feature in the text of a target
   // Returns a reference to Vulkan's bit for the feature. Null for a property,
   // which is not enabled but only read.
   VkBool32& (*bit)(FeatureSet&);

@@ -54,7 +54,7 @@ class PipelineCache {
   std::optional<PrivateFolder> folder_;
   OwnedPipelineCache cache_;
 
-  std::mutex mutex_;  // This mutex guards the members below.
+  std::mutex mutex_;  // guards saved_hash_ and uses_
   // Hash of the file's contents when they were last read or written.
   uint64_t saved_hash_ = 0;
   int64_t uses_ = 0;

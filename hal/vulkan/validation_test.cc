@@ -1,5 +1,5 @@
-// Tests that the validation layer detects the mistakes for which other tests
-// use it.
+// Tests that the validation layer detects mistakes such as missing barriers,
+// because other tests rely on it for that.
 #include "hal/vulkan/validation.h"
 
 #include <cstdlib>

@@ -69,7 +69,8 @@ class JobQueue {
   // ---- The tuner's side. Stores a task's text under its name, for the
   // workers. Does nothing if the name is stored already.
   virtual Status PutTask(const std::string& name, const std::string& text) = 0;
-  // Adds a job. A second job with the same id is ignored.
+  // Adds a job for the workers of its channel. A second job with the same id is
+  // ignored.
   virtual Status Submit(const Job& job) = 0;
   // Returns the answers to jobs of the session that arrived since the last
   // call. If there are none, waits for the first one, at most `patience`.

@@ -11,7 +11,7 @@ namespace {
 // the tests' times are exact.
 struct Machine {
   int64_t now = 0;
-  int64_t speed = 1;  // nanoseconds per unit of work
+  int64_t speed = 1;  // nanoseconds that a unit of simulated work takes
   int calls = 0, evictions = 0;
 
   std::function<void()> Work(int64_t units) {

@@ -73,7 +73,8 @@ class WorkerPool {
   Status Run(std::span<const Trial> trials,
              const std::function<void(size_t, TrialResult)>& done);
 
-  // Number of workers that were started so far.
+  // Number of worker processes that have been started so far, replacements
+  // included.
   int started() const { return started_; }
 
  private:

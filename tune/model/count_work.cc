@@ -95,7 +95,7 @@ class LeafCounter {
   }
 
  private:
-  // --- Finding how often each value is computed. ---
+  // --- finding how often each value is computed
 
   void FindLoopSets(std::span<const NodeId> roots) {
     for (NodeId id : loops::NodesUnder(pool_, roots)) {

@@ -44,7 +44,7 @@ double ShareOf(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
 
-// Computes the features of one nest.
+// Computes all features of one loop nest.
 class Features {
  public:
   Features(const loops::LoopNest& nest, std::span<const int64_t> parameters,

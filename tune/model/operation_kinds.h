@@ -18,9 +18,9 @@ enum class OperationKind : uint8_t {
   kNone,    // constants, parameters, variables, which cost nothing
   kMemory,  // loads
   kFloat,   // float additions, multiplications, extremes, rounding, comparisons
-  kSlow,    // divisions, square roots, remainders
+  kSlow,    // float and integer divisions, square roots, remainders
   kFunction,  // transcendental functions, which are polynomials in code
-  kInteger,   // additions, logic, shifts, comparisons
+  kInteger,   // integer additions, logic, shifts, comparisons
   kProduct,   // products of integers
   kConvert,   // casts between types
   kSelect,

@@ -57,8 +57,8 @@ bool Lock(const FileDescriptor& file) {
 
 }  // namespace
 
-// A prepared statement. Values are bound in order, and columns are read in
-// order.
+// A prepared SQL statement. Bind sets its values one after another, and columns
+// are read by number.
 class RecordStore::Statement {
  public:
   Statement(sqlite3* database, const std::string& sql) {

@@ -26,7 +26,8 @@ class Collection {
  public:
   explicit Collection(const TaskState& state) : state_(state) {}
 
-  // Adds the candidate if it is new. Returns true if it was added.
+  // Adds the candidate if neither this list nor the task's search has an equal
+  // one. Returns true if it was added.
   bool Add(std::optional<Candidate> candidate) {
     if (!candidate || state_.WasSeen(*candidate) ||
         !hashes_.insert(candidate->hash).second ||

@@ -43,7 +43,7 @@ class Strategy {
                                          Random& random) = 0;
 };
 
-// The names of the strategies, the default one first.
+// Returns the names of all strategies, the default one first.
 std::vector<std::string_view> StrategyNames();
 
 // Makes a strategy for the search of one task. An unknown name is

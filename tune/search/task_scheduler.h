@@ -30,7 +30,8 @@ class TaskScheduler {
   // Returns the number of the task that gets the next trials, or the number of
   // tasks if all are exhausted. `states` holds the state of each task.
   size_t Next(std::span<const TaskState> states) const;
-  // Excludes a task whose space has no further candidates.
+  // Excludes a task from further trials, because its space has no further
+  // candidates.
   void MarkExhausted(size_t task) { is_exhausted_[task] = true; }
 
   // Returns the expected gain of one more trial of a task, in the unit of

@@ -89,7 +89,7 @@ class Tuner {
     size_t trials = 0;
     // Reason why the task is left out of the search; empty if it is not.
     std::string declined;
-    std::string origin;  // Point::origin of the best schedule
+    std::string origin;  // the origin of the best schedule (Point::origin)
   };
 
   Tuner(const std::vector<Task>& tasks, TunerOptions options, Measure measure,

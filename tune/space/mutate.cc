@@ -133,7 +133,7 @@ class Mutator {
     return true;
   }
 
-  // --- order and place ---
+  // --- changing the order of loops, and removing or moving steps ---
 
   // Moves one loop to another position in a `reorder` step.
   bool ChangeOrder() {
@@ -202,7 +202,7 @@ class Mutator {
     return true;
   }
 
-  // --- more steps ---
+  // --- adding steps ---
 
   std::vector<LoopRef> LoopsOf(int stage) const {
     std::vector<LoopRef> loops;

@@ -30,12 +30,13 @@ struct Point {
 // Returns the point with the steps that were applied to a schedule.
 Point PointOf(const schedule::Schedule& schedule, std::string origin);
 
-// Returns the steps, one per line.
+// Returns the text of the steps, one step on each line.
 std::string TextOf(const Point& point);
 // Returns a hash of the text of the steps.
 uint64_t HashOf(const Point& point);
 
-// Parses lines of steps. Errors: kInvalidArgument with the number of the line.
+// Parses a text with one step on each line. Errors: kInvalidArgument with the
+// number of the wrong line.
 StatusOr<Point> ParsePoint(std::string_view text, std::string origin);
 
 }  // namespace ember::tune

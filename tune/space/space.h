@@ -56,7 +56,7 @@ struct Candidate {
   Point point;
   uint64_t hash = 0;  // HashOf(point)
   loops::LoopNest nest;
-  std::vector<float> features;  // NestFeatures of the nest
+  std::vector<float> features;  // the nest's features (NestFeatures)
 };
 
 class Space {

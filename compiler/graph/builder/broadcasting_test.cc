@@ -31,8 +31,8 @@ TEST(Broadcasting, ExtentsAndIndicesAreThoseOfAllValues) {
         const std::map<std::string, int64_t> symbols = {
             {"N", n}, {"M", m}, {"_0", a == kData ? n : m}};
         const int64_t x = ValueOf(a, symbols), y = ValueOf(b, symbols);
-        // Extents that are neither equal nor 1 do not broadcast, so they are
-        // skipped.
+        // Skips values for which the two extents do not broadcast: they differ
+        // and neither is 1.
         if (x != 1 && y != 1 && x != y) continue;
         const int64_t extent = x == 1 ? y : x;
         EXPECT_EQ(ValueOf(result, symbols), extent) << x << " and " << y;

@@ -411,7 +411,7 @@ Value* GraphBuilder::Cast(Value* a, DType dtype) {
   return Apply("cast", {a}, {{"dtype", dtype}});
 }
 
-// --- data movement ---
+// --- operations that move elements ---
 
 int64_t GraphBuilder::Axis(int64_t axis, int rank) {
   const int64_t positive = axis < 0 ? axis + rank : axis;
@@ -562,7 +562,7 @@ Value* GraphBuilder::Mean(Value* a, std::vector<int64_t> axes, bool keep) {
   return Divide(sum, Cast(DimValue(count), type));
 }
 
-// --- known contents ---
+// --- contents that are known while the graph is built ---
 
 std::optional<std::vector<Dim>> GraphBuilder::IntegerContents(
     Value* value) const {

@@ -95,7 +95,8 @@ class GraphBuilder {
   // are cast back to the operands' type.
   Value* Apply(std::string_view operator_name, std::vector<Value*> operands,
                Attributes attributes = {});
-  // Does what Apply does, and returns all results; none after an error.
+  // Adds any operator by name, as Apply does, and returns all of its results;
+  // none after an error.
   std::vector<Value*> ApplyAll(std::string_view operator_name,
                                std::vector<Value*> operands,
                                Attributes attributes = {},

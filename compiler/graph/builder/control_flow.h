@@ -31,7 +31,8 @@
 
 namespace ember::graph {
 
-// A region while it is built. The builder around it must outlive it.
+// A region (a branch of an `if`, or a loop's body) while it is built. The
+// builder around it must outlive it.
 class Region {
  public:
   Region(GraphBuilder& outer, std::string name);

@@ -88,9 +88,9 @@ void DefineContract(StagesContext& context) {
       reduced.empty() ? tensor::Combiner::kNone : tensor::Combiner::kSum);
 }
 
-// --- shared by conv and conv_transpose ---
+// --- helpers of conv and conv_transpose ---
 
-// Dims of a convolution's operands by their meaning.
+// The dims of a convolution, taken from the shapes of its operands.
 struct ConvolutionDims {
   // Number of spatial dims, that is, without batch and channels.
   size_t spatial = 0;
@@ -436,10 +436,12 @@ void DefineConvTranspose(StagesContext& context) {
                             ShapeOf(operation, "low")[i], strides[i],
                             IntegersOf(operation, "dilations")[i]};
     phases.push_back(PhasesOf(dim, count <= kMaxPhases));
-    // The convolution has no outputs, so no stage is made.
+    // PhasesOf returns at least one phase. If a dim had none, there would be no
+    // stage to make.
     if (phases.back().empty()) return;
   }
-  // Makes one stage per combination of the dims' phases, the last dim fastest.
+  // Each spatial dim has several phases. One stage is made for each combination
+  // of phases, the last dim's phase changing fastest.
   std::vector<size_t> position(dims.spatial, 0);
   while (true) {
     std::vector<Phase> chosen;

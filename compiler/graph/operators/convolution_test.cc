@@ -32,7 +32,8 @@ struct Tensor {
     for (int64_t extent : extents) count *= extent;
     values.assign(static_cast<size_t>(count), 0);
   }
-  // Returns the address of an element; null outside of the tensor.
+  // Returns the address of the element at these indices; null if they are
+  // outside of the tensor.
   int32_t* At(const std::vector<int64_t>& indices) {
     int64_t position = 0;
     for (size_t i = 0; i < extents.size(); ++i) {

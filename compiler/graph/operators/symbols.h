@@ -23,8 +23,8 @@ void CollectSymbols(const Shape& shape, std::set<std::string>& symbols);
 // `varying` count as needed by the loop's body.
 std::set<std::string> FreeSymbols(const Graph& region);
 
-// Returns the symbols that the graph's operations define, including those in
-// regions.
+// Returns the symbols to which the graph's operations, including those in
+// regions, give values (attribute `defines`).
 std::set<std::string> SymbolsDefinedIn(const Graph& graph);
 
 }  // namespace ember::graph

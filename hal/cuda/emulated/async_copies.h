@@ -31,7 +31,8 @@ struct AsyncCopy {
 class AsyncCopies {
  public:
   void Begin(const AsyncCopy& copy) { copies_.push_back(copy); }
-  // Puts the copies since the last call of Commit into a group.
+  // Puts the copies that have begun since the last call of Commit into a new
+  // group.
   void Commit() { groups_.push_back(std::exchange(copies_, {})); }
   // Performs the copies of all groups except the last `groups` ones.
   // visit(copy) is called before each copy.
@@ -47,8 +48,9 @@ class AsyncCopies {
   }
 
  private:
-  std::vector<AsyncCopy> copies_;  // copies begun since the last Commit
-  // groups of copies that were committed earlier, the oldest group first
+  // Copies that have begun since the last Commit, in no group yet.
+  std::vector<AsyncCopy> copies_;
+  // Groups of copies that were committed earlier, the oldest group first.
   std::deque<std::vector<AsyncCopy>> groups_;
 };
 

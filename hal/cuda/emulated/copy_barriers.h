@@ -66,7 +66,8 @@ class CopyBarriers {
   // these copies in the block's shared memory. Returns true if there was such a
   // phase.
   bool EndPhases(uint8_t* shared);
-  // Describes what the barrier's phase is waiting for.
+  // Returns a text for error messages that says what the barrier's present
+  // phase is still waiting for.
   std::string Lacks(uint64_t offset) const;
 
  private:

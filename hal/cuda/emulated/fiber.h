@@ -31,7 +31,7 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
   void Start(std::function<void()> function);
-  // Runs the function until it pauses or ends.
+  // Starts or continues the function, and returns when it pauses or ends.
   void Resume();
   void Pause();
   bool is_done() const { return is_done_; }

@@ -75,11 +75,11 @@ struct GridFunctions {
                           uint64_t a_descriptor, const void* a,
                           uint32_t is_transposed, uint64_t descriptor,
                           const void* b, uint32_t* sums);
-  // Puts the warp's products since the last call into a group
+  // Puts the warp's products since the last call of this function into a group
   // (wgmma.commit_group).
   void (*commit_products)(GridThread* thread);
-  // Waits for all groups of products except the last `groups` ones
-  // (wgmma.wait_group).
+  // Waits until at most the last `groups` groups of the warp's products are
+  // still running (wgmma.wait_group).
   void (*await_products)(GridThread* thread, uint32_t groups);
   // Synchronises a whole warp and loads `count` matrices from shared memory;
   // this is PTX's ldmatrix. `row` points to a row of 16 bytes, one per thread;
@@ -93,7 +93,7 @@ struct GridFunctions {
   // time at which a GPU may perform it.
   void (*copy_async)(GridThread* thread, uint32_t bytes, void* to,
                      const void* from, uint32_t read);
-  // Puts the thread's copies since the last call into a group
+  // Puts the thread's copies since the last call of this function into a group
   // (cp.async.commit_group).
   void (*commit_copies)(GridThread* thread);
   // Performs the copies of all groups of the thread except the last `groups`
@@ -153,7 +153,8 @@ inline constexpr uint32_t kWarpThreads = 32;
 // argument, as the parameter of cuLaunchKernel does.
 using GridKernel = void (*)(GridThread* thread, void* const* arguments);
 
-// Describes one kernel of an image (WriteGridImage).
+// Describes one kernel in an image, that is, in the bytes that WriteGridImage
+// makes.
 struct GridEntry {
   std::string name;
   GridKernel function = nullptr;
@@ -200,12 +201,12 @@ using FindMemory = std::function<MemoryRange(uintptr_t address)>;
 struct GridStatistics {
   // Number of matrix products of warps (calls of GridFunctions::multiply).
   uint64_t products = 0;
-  uint64_t matrix_loads = 0;   // number of matrices that were loaded from
-                               // shared memory
-  uint64_t matrix_passes = 0;  // passes over the banks of shared memory that
-                               // the matrix loads took
-  uint64_t async_copies = 0;   // number of asynchronous copies, counted per
-                               // thread
+  // Number of matrices of eight rows that were loaded from shared memory.
+  uint64_t matrix_loads = 0;
+  // Number of passes over the banks of shared memory that these loads took.
+  uint64_t matrix_passes = 0;
+  uint64_t async_copies = 0;  // number of asynchronous copies, counted per
+                              // thread
   uint64_t box_copies = 0;
 };
 

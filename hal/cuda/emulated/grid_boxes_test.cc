@@ -146,8 +146,8 @@ class GridBoxes : public ::testing::Test {
               0);
   }
 
-  // Runs the kernel with `threads` threads; 0 means as many as there are
-  // results.
+  // Runs a kernel in one block of `threads` threads; 0 means one thread for
+  // each result.
   Outcome Run(GridKernel function, uint32_t results, uint32_t threads = 0) {
     if (threads == 0) threads = results;
     Outcome run;

@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// The shape of a matrix that a warp loads: eight rows of kRowBytes bytes.
+// Size of a matrix that ldmatrix loads: eight rows of kRowBytes bytes.
 constexpr uint32_t kRowBytes = 16;
 constexpr uint32_t kRowsOfMatrix = 8;
 constexpr uint32_t kWarpGroupThreads = 128;

@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// --- kernels, written as a compiler would generate them
+// --- kernels for the tests, written as a compiler would generate them
 
 void Access(GridThread* thread, const void* address, uint64_t bytes,
             AccessKind kind) {

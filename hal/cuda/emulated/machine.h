@@ -20,7 +20,7 @@
 
 namespace ember::hal::cuda {
 
-// The properties of a kind of GPU.
+// The properties of a model of GPU that can be emulated.
 struct EmulatedKind {
   const char* name;  // name of the architecture, such as "sm_80"
   int major;
@@ -111,7 +111,8 @@ class Objects {
   }
   bool Has(Object* handle) const { return objects_.contains(handle); }
   bool Remove(Object* handle) { return objects_.erase(handle) > 0; }
-  // Removes all objects of a context, which ends, and returns their number.
+  // Destroys all objects of a context when it ends, and returns how many there
+  // were.
   int64_t RemoveOf(CUcontext context) {
     return static_cast<int64_t>(std::erase_if(
         objects_, [&](const auto& o) { return o.second->context == context; }));
@@ -140,7 +141,8 @@ struct Machine {
 
   static Machine& Get();
 
-  // Resets the state for cuInit, and reads the environment variables.
+  // Resets all devices and counts, and reads the environment variables. cuInit
+  // calls it.
   CUresult Start();
   // Returns the current context of this thread, or null.
   CUcontext Current() const;
@@ -151,7 +153,7 @@ struct Machine {
   void End(CUcontext context);
 
   CUresult Allocate(size_t bytes, bool is_host, uint8_t** memory);
-  // True if the range is within one allocation of the device.
+  // True if the range of addresses is within a single allocation of the device.
   bool Has(CUdeviceptr begin, size_t bytes) const;
   // Makes the work for a kernel launch with its arguments. Returns an error if
   // the device does not accept the launch.

@@ -63,7 +63,7 @@ class SharedRaces {
   // Records that all threads of the block have synchronised. Everything that
   // happened before is then over, except the work of agents.
   void Barrier();
-  // Records that these threads have synchronised.
+  // Records that these threads of the block have synchronised with each other.
   void Synchronize(std::span<const uint32_t> threads);
   // Release adds everything that the thread or agent `who` did, and everything
   // that it knows to be over, to the clock. Acquire adds the clock's contents

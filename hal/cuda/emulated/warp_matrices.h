@@ -29,7 +29,8 @@ struct WarpProduct {
   DType b = DType::kF16;
   DType sum = DType::kF32;
 
-  // Packs the description of the product into a number, which kernels pass.
+  // Packs the description of the product into a number, which kernels pass to
+  // GridFunctions::multiply; Unpack reads it.
   uint32_t Pack() const {
     return depth | static_cast<uint32_t>(a) << 8 |
            static_cast<uint32_t>(b) << 16 | static_cast<uint32_t>(sum) << 24;

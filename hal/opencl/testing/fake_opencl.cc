@@ -161,7 +161,7 @@ EMBER_EXPORT const char* EmberFakeCalls(uint64_t* bytes) {
 EMBER_EXPORT int64_t EmberFakeBuilds() { return TheState().builds; }
 EMBER_EXPORT const char* EmberFakeMisuse() { return TheState().misuse.c_str(); }
 
-// --- platforms and devices
+// --- functions for platforms and devices
 
 EMBER_EXPORT cl_int clGetPlatformIDs(cl_uint size, cl_platform_id* platforms,
                                      cl_uint* count) {
@@ -292,7 +292,7 @@ EMBER_EXPORT void clSVMFree(cl_context context, void* memory) {
   if (Dies(memory, "clSVMFree")) std::free(memory);
 }
 
-// --- programs and kernels
+// --- functions for programs and kernels
 
 EMBER_EXPORT cl_program clCreateProgramWithSource(cl_context, cl_uint,
                                                   const char** texts,
@@ -391,7 +391,7 @@ EMBER_EXPORT cl_int clGetKernelWorkGroupInfo(cl_kernel, cl_device_id,
              : AnswerValue(cl_ulong{0}, size, value, actual);
 }
 
-// --- commands, which are done at once
+// --- functions for commands, which run at once
 
 EMBER_EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue, cl_kernel kernel,
                                            cl_uint, const size_t*,

@@ -30,7 +30,7 @@ struct State {
   int64_t faults = 0;
   int64_t builds = 0;
   std::string misuse;
-  // The variables of the environment (fake_opencl.h).
+  // The values of the environment variables that fake_opencl.h describes.
   bool is_read = false;
   std::string variant;
   std::string fault_function;
