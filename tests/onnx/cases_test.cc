@@ -102,7 +102,7 @@ StatusOr<graph::Graph> ImportNode(const ImportCase& one) {
     else
       AddInput(operand, model);
   }
-  // A case that expects an error has a result of its own.
+  // A case that expects an error lists no results, but its operator needs one.
   for (size_t i = 0; i == 0 || i < one.results.size(); ++i) {
     outputs.push_back("result" + std::to_string(i));
     model.Output(outputs.back());

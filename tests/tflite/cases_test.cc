@@ -151,7 +151,7 @@ StatusOr<graph::Graph> ImportOperator(const ImportCase& one) {
     tensor.shape.assign(result.numbers.dims.begin(), result.numbers.dims.end());
     outputs.push_back(model.Output(std::move(tensor)));
   }
-  // A case that expects an error has a result of its own.
+  // A case that expects an error lists no results, but its operator needs one.
   if (outputs.empty()) outputs.push_back(model.Output({}));
   auto kind = schema::BuiltinOptions::NONE;
   flatbuffers::Offset<void> options = 0;
