@@ -46,7 +46,8 @@ void AddInput(const CaseTensor& operand, onnx::ModelBuilder& model) {
               static_cast<onnx::TensorProto::DataType>(TypeOf(operand)));
 }
 
-// Sets an attribute to a value of any type.
+// Sets an attribute of a node to a case's value. There is a function for each
+// type of value.
 struct Setter {
   onnx::AttributeProto& attribute;
 
