@@ -15,8 +15,8 @@
 namespace ember::compiler {
 
 struct CompileOptions {
-  // Extents to which symbols (open dims) of the graph are pinned, by the
-  // symbol's name.
+  // Fixed extents for symbols (open dims) of the graph, by the symbol's name.
+  // The compiler replaces these symbols by the extents.
   std::map<std::string, int64_t> symbols;
   // Names of steps to leave out (see PrintPipeline). A step after the graph
   // passes cannot be left out; naming it switches its optimisations off
@@ -30,8 +30,8 @@ struct CompileOptions {
   std::string dump_after;
   std::function<void(std::string_view pass, int number, std::string_view text)>
       dump;
-  // This function is called after each pass, with the milliseconds that the
-  // pass took.
+  // This function is called after each pass with the pass's name and the
+  // milliseconds that it took. It may be empty.
   std::function<void(std::string_view pass, double milliseconds)> timing;
   // This object receives an event with the stage "compile" before each pass.
   // Null means that no events are sent.

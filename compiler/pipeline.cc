@@ -33,7 +33,7 @@
 namespace ember::compiler {
 namespace {
 
-// --- the steps after the graph passes ---
+// --- the steps that follow the graph passes ---
 
 template <bool kJoins>
 Status Form(Compilation& compilation) {
@@ -65,7 +65,7 @@ constexpr Lowering kEmit = {
     .print = [](const Compilation& c) { return vm::PrintModule(c.module); },
 };
 
-// --- the list ---
+// --- the list of all steps ---
 
 constexpr PipelineStep kPipeline[] = {
     // widen-chains is the first pass, so that the set of values that are
@@ -86,15 +86,15 @@ constexpr PipelineStep kPipeline[] = {
     // operations there.
     {"capture-constants", "moves constants into the regions that use them",
      CaptureConstants},
-    // This pass runs before sink-transposes, so that equal transposes of one
-    // value are merged first.
+    // Common subexpressions are merged before sink-transposes runs, so that it
+    // sees equal transposes of a value as one.
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"sink-transposes",
      "moves transposes down until they cancel: channels-last throughout",
      SinkTransposes},
     {"simplify", "simplifies the graph after moving transposes", Simplify},
-    // This fold-constants computes transposes of weights, because fold-scales
+    // Transposes of weights are folded here, because fold-scales (below)
     // applies only to weights that are constants.
     {"fold-constants", "computes transposes of constants", FoldConstants,
      nullptr,
@@ -103,8 +103,8 @@ constexpr PipelineStep kPipeline[] = {
      FoldPads},
     {"fold-scales", "multiplies batch-norm scales into the weights",
      FoldScales},
-    // The passes from here on neither move transposes nor change the layout of
-    // constants.
+    // From here on no pass moves transposes or changes the layout of constants,
+    // so the following passes see weights in their final layout.
     {"narrow-products", "lets products of quantized tensors read bytes",
      NarrowProducts},
     {"fold-constants", "computes scaled weights, biases and sums of weights",
@@ -171,8 +171,9 @@ std::span<const PipelineStep> GraphPipeline() {
   return {std::begin(kPipeline), end};
 }
 
-// Runs a pass on inner regions first. If the pass makes a captured value unused
-// inside a region, the pass on the graph around the region sees that.
+// Runs a pass on a graph and its regions, the innermost regions first: if the
+// pass makes a captured value unused in a region, it can then drop the value in
+// the graph around the region.
 Status RunPass(const PipelineStep& pass, graph::Graph& graph) {
   if (pass.is_of_all_regions) return pass.pass(graph);
   for (graph::Operation* operation : graph.Operations()) {

@@ -30,11 +30,11 @@ inline constexpr std::string_view kImport = "import";
 // times.
 std::span<const PipelineStep> Pipeline();
 
-// Returns the first part of the pipeline, the steps from graph to graph.
+// Returns the graph passes, which are the first steps of the pipeline.
 std::span<const PipelineStep> GraphPipeline();
 
-// Runs one graph pass, on inner regions first, for tests that compare a graph
-// before and after it.
+// Runs one graph pass on a graph and its regions, the innermost regions first.
+// Tests use it to compare a graph before and after a pass.
 Status RunPass(const PipelineStep& pass, graph::Graph& graph);
 
 // Runs all steps. Errors begin with the name of the step that returned them;

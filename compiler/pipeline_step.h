@@ -21,8 +21,8 @@
 
 namespace ember::compiler {
 
-// The results of a compilation so far. It must not be moved, as the plan points
-// into the graph.
+// The input and the results so far of a compilation, which each step changes.
+// It must not be moved, because the plan points into the graph.
 struct Compilation {
   Compilation(graph::Graph from, std::string made_by)
       : graph(std::move(from)), producer(std::move(made_by)) {}
@@ -36,17 +36,19 @@ struct Compilation {
   vm::ModuleDefinition module;
 };
 
-// Functions that run, check and dump a step whose result is no graph.
+// A step after the graph passes, as functions that run it, check its result and
+// print it. Its result is not a graph.
 struct Lowering {
   Status (*run)(Compilation& compilation);
-  // This function is called instead of `run` if the step is disabled. Null if
-  // the step cannot be disabled.
+  // If the step is disabled, this function is called instead of `run`. Null
+  // means that the step cannot be disabled.
   Status (*run_disabled)(Compilation& compilation);
   Status (*verify)(const Compilation& compilation);
   std::string (*print)(const Compilation& compilation);
 };
 
-// A line of the pipeline. Exactly one of `pass` and `lowering` is set.
+// One step of the pipeline. It is a graph pass or a lowering: exactly one of
+// `pass` and `lowering` is set.
 struct PipelineStep {
   std::string_view name;
   std::string_view doc;

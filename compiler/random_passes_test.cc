@@ -19,7 +19,8 @@
 namespace ember::compiler {
 namespace {
 
-// Returns a description of the first difference; empty if there is none.
+// Compares the results of a graph before and after a pass. Returns a
+// description of the first difference; empty if there is none.
 std::string Difference(const StatusOr<std::vector<graph::TensorData>>& expected,
                        const StatusOr<std::vector<graph::TensorData>>& found) {
   if (!expected.ok()) return "before: " + expected.status().ToString();

@@ -35,7 +35,7 @@ std::string& BlessFolder() {
 }
 
 struct Case {
-  // the case's comment lines and the line that begins with "run:"
+  // The first lines of the case's file: its comment and the line "run: …".
   std::string head;
   std::vector<std::string> passes;
   std::string input;
@@ -107,8 +107,8 @@ TEST(CompilerTextTest, AllFiles) {
     ++count;
     Case test = ReadCase(entry.path());
     const StatusOr<std::string> actual = RunCase(test);
-    // The expected text may be a result or an error message, so the actual text
-    // is whichever the passes gave.
+    // The passes may return an error. Its message is then compared with the
+    // expected text, like a result.
     const std::string text =
         actual.ok() ? *actual : actual.status().ToString() + "\n";
     if (!BlessFolder().empty()) {

@@ -32,13 +32,13 @@
 namespace ember::hal {
 
 struct DispatchArguments {
-  // Number of chunks along x, y and z: for a host function their product
-  // counts, for a GPU they are the numbers of workgroups.
+  // Number of chunks along x, y and z. A GPU runs one workgroup for each chunk;
+  // a host function is called for each number below the product of the three.
   std::array<int64_t, 3> chunks = {1, 1, 1};
   std::span<const BufferRange> bindings;
   std::span<const int64_t> parameters;
-  // Extents of the tensors of all tensor maps of the executable, in the order
-  // of the maps; the extents of each tensor begin with the outermost dim.
+  // Extents of the tensors that the executable's tensor maps describe: for each
+  // map in order, one extent for each dim, the outermost dim first.
   std::span<const int64_t> map_extents;
 };
 
@@ -51,12 +51,13 @@ class CommandList {
   virtual Status Fill(const BufferRange& target, uint8_t value) = 0;
   virtual Status Dispatch(const Executable& executable,
                           const DispatchArguments& arguments) = 0;
-  // Records a barrier: all commands before it finish, and their writes become
-  // visible, before commands behind it start.
+  // Records a barrier. Commands after it start only when all commands before it
+  // have finished and their writes are visible.
   virtual Status Barrier() = 0;
 };
 
-// Represents the completion of all commands of one submission.
+// A fence represents one submission; it is complete when all commands of the
+// submission are.
 class Fence {
  public:
   virtual ~Fence() = default;
@@ -74,7 +75,8 @@ class Fence {
   }
 };
 
-// The functions below check arguments of commands. Several drivers use them.
+// These functions check the arguments of commands and return an error if they
+// are wrong. Drivers call them when a command is recorded.
 Status CheckRange(std::string_view what, const BufferRange& range);
 Status CheckCopy(const BufferRange& source, const BufferRange& target);
 Status CheckDispatch(const Executable& executable,

@@ -59,10 +59,10 @@ struct DeviceOptions {
 struct MemoryStatistics {
   int64_t live_bytes = 0;
   int64_t peak_bytes = 0;
-  int64_t allocations = 0;  // number of buffers that were allocated since the
-                            // device was made
-  // Peak number of bytes of buffers that the host cannot access, which are in
-  // the device's own memory.
+  // Number of buffers that have been allocated since the device was made.
+  int64_t allocations = 0;
+  // The peak of the bytes of all buffers that the host cannot access, that is,
+  // of those in the device's own memory.
   int64_t hidden_peak_bytes = 0;
 };
 
@@ -99,7 +99,8 @@ class Device {
   virtual ParallelRunner& host_runner() = 0;
 };
 
-// Describes a device that could be made, for users who choose one.
+// Describes a device that CreateDevice could make, so that a user can choose
+// one.
 struct DeviceDescription {
   std::string name;  // name for CreateDevice, such as "cpu" or "vulkan:1"
   // description for display, such as "llvmpipe (LLVM 15.0.6, 256 bits)"

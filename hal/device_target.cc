@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kEmulated = "emulated";
 
-// A feature with a number behind its name, and the rule by which the numbers of
-// code and device are compared.
+// A feature of a target text that is a name with a number ("shared49152"), and
+// the rule by which the code's number is compared with the device's.
 struct Value {
   std::string_view name;
   enum class Kind : uint8_t { kAtLeast, kEqual, kLimit, kDescription } kind;
@@ -21,8 +21,8 @@ constexpr Value kValues[] = {
     {"invocations", Value::Kind::kAtLeast},
     {"texels", Value::Kind::kAtLeast},
     {"subgroup", Value::Kind::kEqual},
-    // The driver ends loops after this number of iterations, so only code with
-    // fewer iterations runs.
+    // A device may silently end a loop after this number of iterations, so only
+    // code that was compiled for this limit, or a smaller one, runs on it.
     {"iterations", Value::Kind::kLimit},
     {"processors", Value::Kind::kDescription},
 };
@@ -31,9 +31,9 @@ constexpr Value kValues[] = {
 // reports it, and it is ignored in the comparison.
 constexpr std::string_view kPermission = "tf32";
 
-// A family of devices with its version: "vulkan1.3" is the family "vulkan" with
-// the version 1.3, "sm_90a" the family "sm_" with the version 90 and the suffix
-// "a".
+// The first part of a target text: a family of devices with its version.
+// "vulkan1.3" is the family "vulkan" with the version 1.3, "sm_90a" the family
+// "sm_" with the version 90 and the suffix "a".
 struct Family {
   explicit Family(std::string_view name)
       : text(name.substr(0, name.find_first_of("0123456789"))) {
@@ -96,8 +96,8 @@ std::string MissingOnDevice(std::string_view wanted, std::string_view device) {
   code.ForEachFeature([&](std::string_view feature) {
     if (!HasFeature(target, feature)) add(feature);
   });
-  // The device limits the number of loop iterations, but the code was compiled
-  // without such a limit.
+  // A device that limits the number of loop iterations cannot run code that was
+  // compiled without such a limit.
   if (target.Number("iterations") && !code.Number("iterations"))
     add("loops of any length");
   if (target.Has(kEmulated) && !code.Has(kEmulated)) add("a real device");

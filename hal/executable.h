@@ -62,17 +62,19 @@ struct ExecutableDefinition {
                        // file lists.
   std::span<const uint8_t> code;
   std::string entry_point;  // name of the entry point, a function in `code`
-  // Function of the format "host-function"; null for other formats.
+  // for the format "host-function": the function to call; null for other
+  // formats
   HostFunction function = nullptr;
   int binding_count = 0;  // number of buffers
   int parameter_count = 0;
-  // Only for formats whose code does not contain these numbers ("ptx" and
-  // similar). workgroup: the number of invocations of a workgroup along x, y
-  // and z. shared_bytes: the bytes of a workgroup's memory in addition to those
-  // that the code declares.
+  // `workgroup` is the number of invocations of a workgroup along x, y and z.
+  // `shared_bytes` is the size of a workgroup's memory in addition to that
+  // which the code declares. Both are used only for formats whose code does not
+  // contain them ("ptx" and similar).
   std::array<int64_t, 3> workgroup = {1, 1, 1};
   int64_t shared_bytes = 0;
-  // Tensor maps that the code uses, at most DeviceLimits::map_count.
+  // The tensor maps that the code uses (see BoxMap), at most
+  // DeviceLimits::map_count.
   std::span<const BoxMap> maps;
 };
 

@@ -33,8 +33,9 @@ class FreeRanges {
   const uint64_t bytes_;
   uint64_t free_;
   std::map<uint64_t, uint64_t>
-      size_at_;  // The size of each free range, by its offset. No two free
-                 // ranges are adjacent.
+      // The size of each free range, by its offset. Adjacent free ranges are
+      // joined, so there are none.
+      size_at_;
 };
 
 }  // namespace ember::hal

@@ -15,14 +15,16 @@ TEST(FreeRangesTest, TakesTheSmallestThatFits) {
   EXPECT_EQ(free.Take(100, 1), 0u);
   EXPECT_EQ(free.Take(300, 1), 100u);
   EXPECT_EQ(free.Take(100, 1), 400u);
-  free.Give(100, 300);  // now there are free ranges of 300 and 500 bytes
-  EXPECT_EQ(free.Take(200, 1), 100u);   // This range is taken from the smaller
-                                        // free range.
-  EXPECT_EQ(free.Take(200, 64), 512u);  // 100 free bytes remain in the smaller
-                                        // range
+  // The free ranges are now 300 bytes at 100, and 500 at 500.
+  free.Give(100, 300);
+  // The range is taken from the smallest free range that is large enough.
+  EXPECT_EQ(free.Take(200, 1), 100u);
+  // The first multiple of 64 in the larger free range, as only 100 bytes are
+  // left in the smaller one.
+  EXPECT_EQ(free.Take(200, 64), 512u);
   EXPECT_EQ(free.Take(600, 1), std::nullopt);
-  free.Give(400, 100);  // joins the free bytes next to it to a range of 200
-                        // bytes
+  // These bytes and the 100 free bytes before them become one range.
+  free.Give(400, 100);
   EXPECT_EQ(free.Take(200, 1), 300u);
 }
 
@@ -54,7 +56,8 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
       const auto offset = free.Take(bytes, alignment);
       if (!offset.has_value()) {
         ++refused;
-        // The request was refused, so there must be no free range of this size.
+        // If a request is refused, the array must show no aligned free range of
+        // its size.
         for (uint64_t at = 0; at + bytes <= kBytes; at += alignment) {
           bool has_room = true;
           for (uint64_t i = at; i < at + bytes && has_room; ++i)
@@ -79,8 +82,8 @@ TEST(FreeRangesTest, NoByteHasTwoOwners) {
   EXPECT_GT(refused, 0);
   for (const Piece& piece : pieces) free.Give(piece.offset, piece.bytes);
   EXPECT_TRUE(free.is_all_free());
-  EXPECT_EQ(free.Take(kBytes, 1), 0u);  // All bytes must be one free range
-                                        // again.
+  // After everything was given back, all bytes must be one free range.
+  EXPECT_EQ(free.Take(kBytes, 1), 0u);
 }
 
 }  // namespace

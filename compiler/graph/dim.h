@@ -64,7 +64,8 @@ class Dim {
   // quotients of sums of products are found: (N*H + H) / H is N + 1.
   friend Dim FloorDivide(const Dim& a, const Dim& b);
   friend Dim CeilDivide(const Dim& a, const Dim& b);
-  // Returns a - b * FloorDivide(a, b), which has the divisor's sign.
+  // Returns the remainder a - b * FloorDivide(a, b), which has the divisor's
+  // sign.
   friend Dim Modulo(const Dim& a, const Dim& b);
   friend Dim Minimum(const Dim& a, const Dim& b);
   friend Dim Maximum(const Dim& a, const Dim& b);
@@ -123,10 +124,11 @@ class Dim {
   }
 
  private:
-  struct Node;  // The terms of a dim that is not constant.
+  struct Node;  // The terms of the sum, for a dim that is not constant.
   friend struct DimAlgebra;
 
-  // One step of the expression in postfix order.
+  // One step of evaluating the expression in postfix order: it pushes a
+  // constant or a symbol, or applies an operation to the last values.
   struct Step {
     enum Kind { kConstant, kSymbol, kOperation } kind;
     int64_t value = 0;
@@ -148,8 +150,8 @@ using Shape = std::vector<Dim>;
 // names. Errors say what was expected.
 StatusOr<Dim> ParseDim(std::string_view text);
 StatusOr<Dim> ParseDim(
-    // the lexer from which the tokens are read, up to the first token that does
-    // not belong to the dim
+    // The lexer of the surrounding text. Its tokens are consumed up to the
+    // first one that does not belong to the dim.
     Lexer& lexer);
 // Returns the shape as a text such as "[N, 3, 224]".
 std::string ShapeToString(const Shape& shape);

@@ -39,10 +39,11 @@ DimBounds ModuloBounds(const DimBounds& b) {
   return {0, b.high ? Bound(std::max<int64_t>(*b.high - 1, 0)) : std::nullopt};
 }
 
-// Both and Either combine the bounds of a and b into the smaller or the larger
-// one. Both returns no bound if a or b has none; Either returns no bound only
-// if a and b both have none. For min(a, b), the lower bound needs the bounds of
-// both operands, and the upper bound that of either operand.
+// Both and Either combine a bound of a and a bound of b into the smaller one of
+// them, or the larger one. Both returns no bound if a or b has none; Either
+// returns no bound only if a and b both have none. For min(a, b), the lower
+// bound needs the bounds of both operands, and the upper bound that of either
+// operand.
 Bound Both(Bound a, Bound b, bool smaller) {
   if (!a || !b) return std::nullopt;
   return smaller ? std::min(*a, *b) : std::max(*a, *b);
@@ -81,7 +82,8 @@ DimBounds BoundsOfTerm(const Term& term) {
                *factor.low >= 0) {
       product = {Multiply(product.low, factor.low),
                  Multiply(product.high, factor.high)};
-      // The product overflows only upward, so 0 is a lower bound.
+      // Factors are not negative, so a missing lower bound means that the
+      // product overflowed upward; 0 is a lower bound then.
       if (!product.low) product.low = 0;
     } else {
       return {};

@@ -10,8 +10,8 @@
 namespace ember::graph {
 namespace {
 
-// A dim a as quotient * divisor + rest; the quotient takes all terms that
-// divide exactly.
+// The terms of a dim, split as quotient * divisor + rest. The quotient has all
+// terms that the divisor divides exactly.
 struct Split {
   Terms quotient, rest;
 };
@@ -60,7 +60,8 @@ int64_t CommonCoefficient(const Terms& terms, bool with_constant) {
   return common == 0 ? 1 : common;
 }
 
-// Returns the factors that all terms of both sums share.
+// Returns the factors (with repetitions) that occur in every term of a and in
+// every term of b.
 std::vector<AtomPointer> CommonFactors(const Terms& a, const Terms& b) {
   std::vector<AtomPointer> common = a[0].factors;
   for (const Terms* terms : {&a, &b}) {
@@ -82,8 +83,9 @@ std::vector<AtomPointer> CommonFactors(const Terms& a, const Terms& b) {
   return common;
 }
 
-// Divides every coefficient by `coefficient`, rounding the constant down, and
-// drops `factors`.
+// Divides each term of the sum: its coefficient by `coefficient` and its
+// factors by `factors`. The constant is rounded down; all other terms are
+// divisible.
 Dim Reduce(const Terms& terms, int64_t coefficient,
            const std::vector<AtomPointer>& factors) {
   Terms reduced;
@@ -100,7 +102,8 @@ bool Within(const DimBounds& bounds, int64_t low, int64_t high) {
          *bounds.high <= high;
 }
 
-// Returns floordiv(rest, divisor), where no term of rest divides exactly.
+// Returns floordiv(rest, divisor) for a constant divisor, where no term of
+// `rest` is divisible by it.
 Dim FloorDivideRest(const Terms& rest_terms, int64_t divisor) {
   const Dim rest = DimAlgebra::FromTerms(rest_terms);
   if (Within(BoundsOf(rest), 0, divisor - 1)) return Dim(0);
@@ -137,7 +140,8 @@ Dim FloorDivideByConstant(const Dim& a, int64_t divisor) {
                             : quotient + FloorDivideRest(split.rest, divisor);
 }
 
-// Simplifies terms inside mod(…, c): an inner mod(x, c*k) becomes x.
+// Simplifies a sum of which mod(sum, c) will be taken: a term mod(x, c*k) in it
+// is replaced by x.
 Terms DropInnerModulo(const Terms& terms, int64_t divisor) {
   Dim sum = 0;
   bool dropped = false;
@@ -181,8 +185,8 @@ bool IsPositive(const Dim& dim) {
   return low && *low >= 0;
 }
 
-// Returns floordiv(rest, divisor) for a rest that contains no exact multiple of
-// the divisor.
+// Returns floordiv(rest, divisor) for a symbolic divisor. `rest` contains no
+// exact multiple of the divisor.
 Dim FloorDivideSymbolicRest(const Terms& rest, const Dim& divisor) {
   const Terms divisor_terms = DimAlgebra::TermsOf(divisor);
   const int64_t coefficient = std::gcd(CommonCoefficient(rest, true),
@@ -196,7 +200,7 @@ Dim FloorDivideSymbolicRest(const Terms& rest, const Dim& divisor) {
                               DimAlgebra::FromTerms(rest), divisor);
 }
 
-// Returns min (sign 1) or max (sign -1) of two dims.
+// Returns the minimum or the maximum of two dims, as `kind` says.
 Dim Extremum(AtomKind kind, const Dim& a, const Dim& b) {
   if (!a.is_valid() || !b.is_valid()) return Dim::Invalid();
   if (a == b) return a;

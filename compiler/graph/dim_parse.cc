@@ -1,4 +1,4 @@
-// ParseDim: recursive descent over the text form.
+// Implements ParseDim, by recursive descent.
 #include <utility>
 
 #include "base/lexer.h"

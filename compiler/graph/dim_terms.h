@@ -45,7 +45,8 @@ struct Dim::Node {
   bool invalid = false;
 };
 
-// Functions that need Dim's representation.
+// Functions on the terms of dims. They are in a class that is a friend of Dim,
+// because they need its private representation.
 struct DimAlgebra {
   static Terms TermsOf(const Dim& dim);
   // Makes a dim of the sum: sorts and merges the terms. Invalid on overflow or

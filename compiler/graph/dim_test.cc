@@ -126,16 +126,18 @@ TEST(DimTest, Bounds) {
   EXPECT_EQ(Parsed("mod(N - 5, 4)").LowerBound(), 0);
   EXPECT_EQ(Parsed("N * H").LowerBound(), 0);
   EXPECT_EQ(Parsed("N - H").LowerBound(), std::nullopt);
-  // d * floordiv(a, d) differs from a by less than d.
+  // Bounds use that 0 <= a - d * floordiv(a, d) < d, although the single terms
+  // of such a difference are unbounded.
   EXPECT_EQ(Parsed("2*floordiv(H + 1, 2) - H").LowerBound(), 0);
   EXPECT_EQ(Parsed("2*floordiv(H + 1, 2) - H").UpperBound(), 1);
   EXPECT_EQ(Parsed("H - 6*floordiv(H - N, 3)").UpperBound(), std::nullopt);
   EXPECT_EQ(Parsed("max(4*floordiv(H, 4) - H, 1)"), Dim(1));
 }
 
-// --- random expressions: simplified ones have the value of the arithmetic ---
+// --- random expressions: simplification must not change their values ---
 
-// An expression together with its value, computed by plain arithmetic.
+// A dim together with the value that plain arithmetic gives for the same
+// expression.
 struct Checked {
   Dim dim;
   __int128 value;
@@ -181,8 +183,8 @@ class RandomDims {
     return static_cast<int64_t>(random_() % static_cast<uint64_t>(limit));
   }
 
-  // Returns the quotient or the remainder of a and b. If b might be 0, also
-  // before simplification, another divisor is used.
+  // Returns the quotient or the remainder of a and b. If b is 0, or its
+  // unsimplified form could be, a random constant is the divisor instead.
   Checked Division(const Checked& a, const Checked& b) {
     Checked divisor = b;
     if (b.value == 0 || b.dim == Dim(0) || Below(2) == 0) {

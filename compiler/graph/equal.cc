@@ -7,7 +7,8 @@
 namespace ember::graph {
 namespace {
 
-// Maps each value of graph a to the value of graph b at the same position.
+// For each value of graph a that was compared so far: the value of graph b at
+// the same position.
 using Correspondence = std::unordered_map<const Value*, const Value*>;
 
 bool SameValues(std::span<Value* const> a, std::span<Value* const> b,

@@ -9,14 +9,14 @@
 namespace ember::graph {
 namespace {
 
-// Largest number of bytes of an origin. Only people read origins, and a model
-// may give very many operations a very long one.
+// Longer origins are cut to this number of bytes. Only people read origins, and
+// a model may give a very long one to each of very many operations.
 constexpr size_t kLongestOrigin = 512;
 
 std::string Cut(std::string origin) {
   if (origin.size() <= kLongestOrigin) return origin;
-  // The text is never cut inside a character: the cut moves back by at most 3
-  // bytes, as UTF-8 characters have at most 4.
+  // The cut must not be inside a UTF-8 character, which has at most 4 bytes. So
+  // it moves back by up to 3 bytes to the start of a character.
   size_t end = kLongestOrigin;
   for (int i = 0; i < 3 && (origin[end] & 0xc0) == 0x80; ++i) --end;
   return origin.substr(0, end) + "…";
@@ -173,8 +173,8 @@ std::string ToString(const TensorType& type) {
   return std::string(DTypeName(type.dtype)) + ShapeToString(type.shape);
 }
 
-// This function is declared in operators.h and defined here: graph.cc needs the
-// records, but not the table of operators.
+// This function is declared in operators.h. It is defined here because graph.cc
+// needs it and does not depend on the library of the operator table.
 std::string DescribeOperation(const Operation& operation) {
   std::string text(operation.name());
   if (!operation.origin().empty()) text += " '" + operation.origin() + "'";

@@ -64,7 +64,8 @@ struct ConstantData {
 using Attribute = std::variant<int64_t, double, std::string, DType,
                                std::vector<int64_t>, Shape, ConstantData>;
 
-// A few named attributes, in the order of the operator's declaration.
+// The attributes of an operation: a few values with names, in the order in
+// which the operator's record declares them.
 class Attributes {
  public:
   Attributes() = default;
@@ -110,7 +111,8 @@ class Value {
   friend class Graph;
   friend class Operation;
   TensorType type_;
-  // A name for readers of the graph. Printing makes equal names unique.
+  // The value's name in printed graphs. If several values have the same name,
+  // printing adds numbers.
   std::string name_;
   Operation* producer_ = nullptr;
   int result_index_ = 0;
@@ -131,7 +133,8 @@ class Operation {
   std::span<const std::unique_ptr<Value>> results() const { return results_; }
   Value* result(int index = 0) const { return results_[index].get(); }
   const Attributes& attributes() const { return attributes_; }
-  // Returns one region per name in the record's `regions`, in that order.
+  // Returns the regions, one for each name in the operator record's `regions`,
+  // in that order.
   std::span<const std::unique_ptr<Graph>> regions() const { return regions_; }
   // The model's node from which this operation comes, e.g. "Conv_12 (Conv)";
   // origins of merged operations are joined with '+'.
@@ -146,7 +149,8 @@ class Operation {
   std::vector<std::unique_ptr<Graph>> regions_;
   Attributes attributes_;
   std::string origin_;
-  // Position of this operation in the graph's list of operations.
+  // Iterator to this operation in the graph's list, with which it is moved and
+  // erased.
   std::list<std::unique_ptr<Operation>>::iterator position_;
 };
 
@@ -214,16 +218,19 @@ class Graph {
                            const Operation* before = nullptr,
                            std::vector<Graph> regions = {});
 
-  // Makes all uses (operands and graph outputs) of `from` uses of `to`.
+  // Replaces `from` by `to` wherever it is an operand or an output of the
+  // graph.
   void ReplaceAllUses(Value* from, Value* to);
-  // Sets one operand of one operation; types are not inferred again.
+  // Replaces one operand of one operation; result types are not inferred again
+  // (see InferTypes).
   void SetOperand(Operation* operation, int index, Value* value);
-  // Sets an attribute; types are not inferred again.
+  // Sets an attribute of an operation; result types are not inferred again (see
+  // InferTypes).
   void SetAttribute(Operation* operation, std::string_view name,
                     Attribute value);
   void SetOutput(int index, Value* value);
-  // Removes operand number `operand` of `operation`, and input number `input`
-  // of each of its regions. No region may use that input.
+  // Removes a captured value: operand number `operand` of the operation, and
+  // input number `input` of each of its regions. No region may use that input.
   void DropCapture(Operation* operation, int operand, int input);
   // Erases an operation whose results are unused.
   void Erase(Operation* operation);

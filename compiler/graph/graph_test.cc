@@ -54,8 +54,8 @@ TEST(GraphTest, EditsKeepTheGraphValid) {
                                "", operations[2]);
   ASSERT_TRUE(added.ok());
   EXPECT_EQ(graph.Operations()[1], *added);
-  // Operation 0 now uses the result of a later operation, so the graph must not
-  // verify.
+  // After this change operation 0 uses the result of a later operation. Verify
+  // must report that, until the operation is moved before its user.
   graph.SetOperand(operations[0], 0, (*added)->result());
   EXPECT_NE(Verify(graph).message().find("defined before"),
             std::string_view::npos);

@@ -64,9 +64,9 @@
 
 namespace ember::graph {
 
-// Access to operands inside one stage of a definition. It hides whether an
-// operand is a buffer or, after fusion, an element that another operator
-// computes.
+// Gives one stage of an operator's definition access to the operands. The
+// definition need not know if an operand is a buffer or, after fusion, an
+// element that another operator computes in the same expression.
 class ElementContext {
  public:
   virtual ~ElementContext() = default;
@@ -80,15 +80,16 @@ class ElementContext {
   virtual tensor::Scalar Pad(int operand,
                              std::span<const tensor::Scalar> indices,
                              tensor::Scalar otherwise) = 0;
-  // Returns a dim as an i64 scalar.
+  // Returns the value of a dim as an i64 scalar of the stage.
   virtual tensor::Scalar Extent(const Dim& dim) = 0;
   virtual tensor::Scalar Index(int64_t value) = 0;
   virtual tensor::Scalar Constant(double value, DType type) = 0;
-  // Makes a constant; it is exact for 64-bit integers.
+  // Makes a constant from an integer; unlike Constant, it is exact for 64-bit
+  // integers.
   virtual tensor::Scalar IntegerConstant(int64_t value, DType type) = 0;
 };
 
-// One stage of a definition that is not elementwise.
+// One stage of the definition of an operator that is not elementwise.
 class StageContext : public ElementContext {
  public:
   virtual tensor::Scalar SpatialAxis(const Dim& extent) = 0;
@@ -126,7 +127,7 @@ struct Definition {
   // the users of the element, or becomes a stage.
   tensor::Scalar (*element)(ElementContext& context,
                             std::span<const tensor::Scalar> indices) = nullptr;
-  // Makes the stages that store the results.
+  // Makes all stages of the operator; together they store the results.
   void (*stages)(StagesContext& context) = nullptr;
 };
 
@@ -207,8 +208,8 @@ enum class Reading : uint8_t {
   kByData,
 };
 
-// A field that has no default value. A record that leaves the field out does
-// not compile.
+// The type of a field of OperatorRecord that every record must set: it has no
+// default value, so a record that leaves the field out does not compile.
 template <typename T>
 class Stated {
  public:
@@ -237,15 +238,18 @@ struct OperatorRecord {
   // member `call` is used only for ProgramForm::kCall.
   ProgramForm form = ProgramForm::kNone;
   LibraryCall call = {};
-  // Returns the result types for the operands and attributes. Checks everything
-  // that the definition relies on.
+  // Returns the types of the results for the operands and attributes of an
+  // operation. Returns an error unless everything that the definition relies on
+  // holds.
   StatusOr<std::vector<TensorType>> (*infer)(const Operation& operation) =
       nullptr;
   Definition definition = {};
-  // True in records that are generated from the instruction table.
+  // True in records that are generated from the dispatch instruction table
+  // (elementwise operators); `opcode` is then the instruction.
   bool is_instruction = false;
   tensor::Opcode opcode = tensor::Opcode::kConstant;
-  // Names of the operation's regions, for the text form.
+  // Names of the operator's regions, such as "then" and "else", for the text
+  // form.
   std::span<const std::string_view> regions = {};
 };
 
@@ -254,8 +258,8 @@ const OperatorRecord* FindOperator(std::string_view name);
 // Finds an operator by a name that is written in our own code; an unknown name
 // fails a check.
 const OperatorRecord& OperatorNamed(std::string_view name);
-// Finds the elementwise operator of an arithmetic row; another opcode fails a
-// check.
+// Finds the elementwise operator that is generated from a row of the
+// instruction table; an opcode without one fails a check.
 const OperatorRecord& OperatorNamed(tensor::Opcode opcode);
 // Returns the name of an operation for error messages: "conv", or "conv
 // 'Conv_12 (Conv)'" if the origin is known.
@@ -265,10 +269,12 @@ std::string DescribeOperation(const Operation& operation);
 // attribute `defines`). Shapes of results and of later operations use them.
 std::vector<std::string> DefinedSymbols(const Operation& operation);
 
-// The operands of a `loop`, by their purpose.
+// Splits the operands of a `loop` by their purpose: carried, scanned and
+// captured values.
 struct LoopParts {
   explicit LoopParts(const Operation& loop);
-  // true: operands 0 and 1 are the loop's limit and condition
+  // True for a loop with a condition: operand 0 is then its limit, operand 1
+  // its condition.
   bool conditional = false;
   std::span<Value* const> carried, scanned, captured;
 };

@@ -27,14 +27,19 @@ enum class ProgramForm : uint8_t {
   // The program calls the program of the first region if operand 0 is true,
   // otherwise that of the second region.
   kBranch,
-  kLoop,  // The program calls the program of the region once per iteration.
-  kCall,  // The program calls a function of the VM's library.
+  // The operation is a loop: the program calls the program of the region once
+  // for each iteration.
+  kLoop,
+  // The program calls a function of the VM's library; the record's `call` says
+  // which, with which operands.
+  kCall,
 };
 
-// One operand of the call of a library function, in terms of the operation.
+// Describes one operand of a library call by the operation's operands, results
+// or attributes.
 struct CallOperand {
   enum class Kind : uint8_t {
-    // Kinds from here to kFound pass an integer.
+    // The kinds from kType to kFound pass an integer to the function.
     kType,        // passes the dtype of an operand, as a number
     kResultType,  // passes the dtype of a result, as a number
     kCount,       // passes the number of elements of an operand
@@ -47,11 +52,17 @@ struct CallOperand {
     // attribute names.
     kBehindAxis,
     kInteger,  // passes an attribute that is an integer
+<<<<<<< HEAD
     kExtent,   // passes an attribute that is a shape of one dim
     // The function writes an integer here: the value of the symbol with index
     // `number` among those that the operation defines.
+=======
+    kExtent,  // passes the only dim of an attribute that is a shape
+    // Passes a register into which the function writes an integer: the value of
+    // the symbol that the operation defines.
+>>>>>>> c8
     kFound,
-    // Kinds from here on pass memory.
+    // The kinds from kMemory on pass memory to the function.
     kMemory,  // passes the memory of an operand
     // Passes the memory of a result. The record's `result_memory` says whether
     // the function gets the memory or allocates it.
@@ -101,7 +112,7 @@ constexpr CallOperand ResultMemoryOf(int result) {
 }
 
 struct LibraryCall {
-  // Name of the function in vm/isa/library_functions.h.
+  // Name of the function, a row of vm/isa/library_functions.h.
   std::string_view function;
   // The operands in the order in which the function's row in
   // library_functions.h lists them.

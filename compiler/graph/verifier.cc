@@ -104,7 +104,8 @@ class GraphVerifier {
     return OkStatus();
   }
 
-  // Checks that the lists of users agree with the operands that were visited.
+  // Checks each value's list of users against the operands that were found in
+  // the operations.
   Status VerifyUses() {
     for (const Value* value : defined_) {
       for (const Operation* user : value->users()) {

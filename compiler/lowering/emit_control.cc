@@ -1,5 +1,5 @@
-// Emits branches, the operator `extents` (sizes that depend on data), and
-// functions that loops use as well.
+// Emits branches (`if`), the operator `extents` (sizes that depend on data),
+// and calls of regions' programs, which loops use as well.
 #include "base/check.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/operators/symbols.h"

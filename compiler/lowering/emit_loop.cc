@@ -19,9 +19,9 @@ using vm::ProgramOpcode;
 
 namespace {
 
-// True if the value may have the same memory as a result of its graph: the
-// value is a result itself, or it is an operand of an operation that the
-// program runs and that may return it, such as an `if`.
+// True if a result of the graph may use the memory of this value: the value is
+// a result itself, or it is an operand of an operation that the program runs
+// and that may return its operand, such as an `if`.
 bool MayBeAResult(const Value* value) {
   if (value->is_graph_output()) return true;
   return std::ranges::any_of(value->users(), [](const Operation* user) {
@@ -48,9 +48,9 @@ class ProgramEmitter::LoopEmitter {
   Status Emit() {
     EMBER_ASSIGN_OR_RETURN(program_, emitter_.EmitRegion(body_, "body"));
     results_ = emitter_.NewCallResults(program_);
-    // All dims that the loop uses are computed into registers before the loop:
-    // registers that are computed inside the loop would be unset after a loop
-    // of no iterations.
+    // All dims that the loop uses are computed before the loop. If they were
+    // computed inside it, their registers would be unset after a loop of no
+    // iterations.
     EmitStart();
     const size_t to_body =
         emitter_.EmitForwardBranch(ProgramOpcode::kBranchIf, EmitMore());
@@ -71,13 +71,14 @@ class ProgramEmitter::LoopEmitter {
  private:
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-  // Size of the iteration number, which the body takes as an input.
+  // Number of bytes of the iteration number, an i64 that the body takes as its
+  // first input.
   const Dim iteration_bytes_ = Dim(DTypeByteSize(DType::kI64));
 
   struct Carried {
     uint32_t memory = 0;
-    // For each dim of the carried value: the register with its extent, or kNone
-    // if the extent is the same in all iterations.
+    // For each dim of the carried value: the register with its present extent,
+    // or kNone if all iterations have the same extent.
     std::vector<uint32_t> dims;
   };
   struct Scanned {
@@ -85,10 +86,10 @@ class ProgramEmitter::LoopEmitter {
   };
   struct Stacked {
     uint32_t memory = 0, used = 0;
-    // Register with the size in bytes of the slice that one iteration adds to
-    // the stacked result, not counting the slice's open dims.
+    // Register with the number of bytes of a slice (the part of the stacked
+    // result that one iteration makes), not counting the slice's open dims.
     uint32_t bytes = 0;
-    // For each dim of the slice: the register with its extent, or kNone if the
+    // For each dim of a slice: the register with its extent, or kNone if the
     // extent is known before the loop.
     std::vector<uint32_t> open_dims;
   };
@@ -107,7 +108,7 @@ class ProgramEmitter::LoopEmitter {
     return value;
   }
 
-  // --- before the first iteration ---
+  // --- code that runs before the first iteration ---
 
   void EmitStart() {
     const Dim& trip = operation_.attributes().Get<Shape>("trip")[0];
@@ -184,10 +185,10 @@ class ProgramEmitter::LoopEmitter {
     stacked_.push_back(std::move(stacked));
   }
 
-  // --- each iteration ---
+  // --- code that runs in each iteration ---
 
-  // Emits code that decides whether another iteration follows. Returns the
-  // register that holds the decision.
+  // Emits the code that decides if another iteration follows. Returns the
+  // register with the result, 1 or 0.
   uint32_t EmitMore() {
     builder_.Emit({ProgramOpcode::kLess, more_, count_, limit_, 0});
     if (parts_.conditional)
@@ -222,8 +223,9 @@ class ProgramEmitter::LoopEmitter {
     const size_t result = first_carried() + number;
     builder_.Emit({ProgramOpcode::kMoveBuffer, carried.memory,
                    results_.memory[result], 0, 0});
-    // Releases the register of the body's result. Otherwise it would keep the
-    // memory of an earlier iteration alive.
+    // The body's result is in the register of the carried value by then. Its
+    // own register is released, because it would keep the memory of an earlier
+    // iteration alive.
     builder_.Emit({ProgramOpcode::kRelease, results_.memory[result]});
     for (size_t d = 0; d < carried.dims.size(); ++d) {
       if (carried.dims[d] != kNone)
@@ -277,7 +279,7 @@ class ProgramEmitter::LoopEmitter {
     builder_.Emit({ProgramOpcode::kAdd, count_, count_, one_, 0});
   }
 
-  // --- after the last ---
+  // --- code that runs after the last iteration ---
 
   void Define(const Dim& dim, uint32_t value) {
     if (IsDefinedHere(dim) && !builder_.IsBound(dim.ToString()))
@@ -312,16 +314,17 @@ class ProgramEmitter::LoopEmitter {
   const Operation& operation_;
   const graph::LoopParts parts_;
   const Graph& body_;
-  // True if a result of the loop may still refer to the memory that holds the
-  // iteration number, which must then not be overwritten.
+  // True if a result of the loop may use the memory of the iteration number.
+  // Then each iteration writes its number to new memory.
   const bool keeps_iteration_;
   std::set<std::string> defines_;
   uint32_t program_ = 0;
   CallResults results_;
   uint32_t count_ = 0, limit_ = 0, one_ = 0, more_ = 0;
-  // register of the condition for another iteration; only in conditional loops
+  // Register with the condition for another iteration; it is used only for
+  // conditional loops.
   uint32_t proceed_ = 0;
-  // register of the iteration number's memory, for the body
+  // Register with the memory in which the body gets the iteration number.
   uint32_t iteration_memory_ = 0;
   std::vector<Carried> carried_;
   std::vector<Scanned> scanned_;

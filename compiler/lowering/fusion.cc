@@ -90,7 +90,8 @@ class GroupFormer {
     // are the rows.
     Shape shape;
     bool windowed = false;
-    // True if IsProductOfRows is true for a member of the group.
+    // True if one of the group's operations is a product of rows
+    // (IsProductOfRows).
     bool has_product_of_rows = false;
     bool closed = false;  // True if no further operation may join the group.
     // Numbers of the groups that must run before this group.
@@ -109,16 +110,16 @@ class GroupFormer {
     AddSymbolProducers(operation, group.producers);
     groups_.push_back(std::move(group));
     for (const auto& result : operation.results()) {
-      // A value that shares its operand's memory gets no entry: it is found
-      // under the operand.
+      // home_ has no entry for a value that shares its operand's memory: it is
+      // looked up by the operand.
       if (!SharesMemory(operation)) home_[result.get()] = last_group();
     }
     for (const std::string& symbol : graph::DefinedSymbols(operation))
       symbol_home_[symbol] = last_group();
   }
 
-  // Adds to `producers` the numbers of the groups that define the symbols which
-  // an operation uses.
+  // Adds to `producers` the numbers of the groups that compute symbols which
+  // the operation uses in its dims or attributes.
   void AddSymbolProducers(const Operation& operation,
                           std::set<int>& producers) const {
     if (data_dependent_.empty()) return;
@@ -131,8 +132,8 @@ class GroupFormer {
     }
   }
 
-  // Adds the same numbers as the overload above, also for the symbols of
-  // operations that are inlined into this one.
+  // Does the same as the function above, also for operations that are inlined
+  // into this one. `seen` holds the operations that were visited.
   void AddSymbolProducers(const Operation& operation,
                           const std::set<const Value*>& stored,
                           std::set<const Operation*>& seen,
@@ -154,8 +155,9 @@ class GroupFormer {
       if (const auto home = home_.find(value); home != home_.end())
         producers.insert(home->second);
     }
-    // The operation joins the latest producer that it can join, because that
-    // group's results are most likely still in the cache.
+    // The operation may be able to join several groups that produce its
+    // operands. It joins the latest of them, because that group's results are
+    // most likely still in the cache.
     for (auto it = producers.rbegin();
          options_.join_groups && it != producers.rend(); ++it) {
       if (const int depth = JoinDepth(operation, summary, *it, producers);
@@ -177,8 +179,8 @@ class GroupFormer {
 
   int last_group() const { return static_cast<int>(groups_.size()) - 1; }
 
-  // Returns the number of leading dims that are rows once the operation has
-  // joined the candidate group, or -1 if the operation must not join.
+  // Returns the number of leading dims that are rows after the operation has
+  // joined the candidate group. Returns -1 if the operation must not join.
   int JoinDepth(const Operation& operation, const StageSummary& summary,
                 int candidate, const std::set<int>& producers) {
     const Group& group = groups_[candidate];
@@ -303,8 +305,8 @@ class GroupFormer {
       row_elements += RowElements(*member, depth);
       work += EstimateElements(member->result()->shape());
     }
-    // If all dims are rows, fusion loses no parallelism: the work can be split
-    // along any dim.
+    // If all dims of both results are rows, the operation may join: the work
+    // can still be split along any dim, so no parallelism is lost.
     if (depth == static_cast<int>(group.shape.size()) &&
         depth == static_cast<int>(operation.result()->rank()) &&
         depth == group.depth) {
@@ -393,9 +395,9 @@ class GroupFormer {
                });
   }
 
-  // True if every user of the value is a contraction or an operation of the
-  // group, directly or through other operations. seen: values that need not be
-  // visited again.
+  // True if every operation that reads the value, directly or through views and
+  // casts, is a contraction or belongs to the group. `seen` holds the values
+  // that were visited.
   static bool IsReadByContractionsBut(const Group& group, const Value& value,
                                       std::set<const Value*>& seen) {
     if (!seen.insert(&value).second) return true;
@@ -407,8 +409,8 @@ class GroupFormer {
     });
   }
 
-  // True if the operation, and the operations that are computed as part of it,
-  // read only constants and results of the group.
+  // True if the operation, and the operations that are inlined into it, read
+  // only constants and results of the group's operations.
   static bool IsOfConstants(const Group& group, const Operation& operation,
                             const std::set<const Value*>& stored,
                             std::set<const Operation*>& seen) {
@@ -425,9 +427,9 @@ class GroupFormer {
     });
   }
 
-  // True if AsRead may return another operation than this one: it then computes
-  // the elements of this one, which a concatenation, say, does not define one
-  // by one.
+  // False if AsRead would return a reshape instead of an operation that has no
+  // definition by element (such as a concatenation), because the reshape could
+  // not compute the operation's elements then.
   static bool CanBeReadElsewhere(const Operation& operation) {
     return operation.record().definition.element != nullptr ||
            operation.results().size() != 1 ||
@@ -435,9 +437,9 @@ class GroupFormer {
            !SharesMemory(*operation.result()->users()[0]);
   }
 
-  // Returns the operation, or a reshape of its result if only the reshape reads
-  // the result: a dispatch's temporary must have the dims with which it is
-  // read.
+  // Returns the operation. If only a reshape reads its result, returns that
+  // reshape and stores its result instead: a dispatch's temporary must have the
+  // dims with which it is read.
   static const Operation* AsRead(const Operation& operation,
                                  std::set<const Value*>& stored) {
     const Operation* read = &operation;
@@ -456,8 +458,8 @@ class GroupFormer {
            operation.record().definition.element != nullptr;
   }
 
-  // True if the group consists of gathers that contractions read, and of
-  // operations that only those gathers read.
+  // True if all operations of the group are gathers whose results only
+  // contractions read, or compute operands of these gathers only.
   static bool IsLookup(const Group& group) {
     return std::ranges::all_of(
         group.operations, [&](const Operation* operation) {
@@ -470,8 +472,8 @@ class GroupFormer {
         });
   }
 
-  // True if only contractions read the value, perhaps transposed, reshaped or
-  // in a wider type.
+  // True if only contractions read the value, directly or after it was
+  // transposed, reshaped or cast to a wider type.
   static bool IsReadByContractions(const Value& value) {
     return std::ranges::all_of(value.users(), [](const Operation* user) {
       const graph::OperatorRecord& record = user->record();
@@ -542,7 +544,8 @@ class GroupFormer {
   const FusionOptions& options_;
   std::vector<Group> groups_;
   std::map<const Value*, int> home_;
-  // Symbols whose values operations of the graph define.
+  // Symbols whose values are computed by operations of this graph, so that dims
+  // depend on data.
   std::set<std::string> data_dependent_;
   std::map<std::string, int> symbol_home_;
 };

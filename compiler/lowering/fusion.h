@@ -35,11 +35,13 @@
 namespace ember::compiler {
 
 struct FusionOptions {
-  // If false, each stored operation gets its own dispatch.
+  // If false, groups are not formed: each stored operation gets a dispatch of
+  // its own.
   bool join_groups = true;
 };
 
-// Makes the plan. It points into the graph, which must outlive it unchanged.
+// Decides which values are stored and which operations share a dispatch. The
+// plan points into the graph, which must outlive it unchanged.
 StatusOr<FusionPlan> FormDispatches(const graph::Graph& graph,
                                     const FusionOptions& options);
 

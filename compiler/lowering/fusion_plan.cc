@@ -149,8 +149,8 @@ std::set<const Value*> OutputsOf(const FusionPlan& plan,
       }
     }
   }
-  // A group none of whose results is read (say, only its second result was)
-  // still writes the result of its last operation.
+  // A dispatch must have an output. If no result of the group is needed
+  // outside, the result of its last operation becomes one.
   if (outputs.empty()) outputs.insert(group.operations.back()->result());
   return outputs;
 }

@@ -24,7 +24,8 @@ using tensor::BufferKind;
 using tensor::Scalar;
 using tensor::StageBuilder;
 
-// Makes a name for the text form: letters, digits and '_'.
+// Makes a valid identifier of a name, for the dispatch's text: only letters,
+// digits and '_'.
 std::string Identifier(std::string_view name) {
   std::string identifier;
   for (char c : name)
@@ -36,15 +37,16 @@ std::string Identifier(std::string_view name) {
   return identifier;
 }
 
-// The value that a padded read gives outside of the operand's extents.
+// The value that a padded read of an operand gives for indices outside of the
+// operand's extents.
 struct Beyond {
   Scalar value;
-  // True if the value is known to be zero, as in the padding of contractions.
+  // True if the value is known to be zero, as for the padding of a convolution.
   bool is_zero = false;
 };
 
-// True if indices with which the operation reads its operands may be data, as
-// those of gather are.
+// True if the operation may compute the indices with which it reads an operand
+// from data, as a gather does.
 bool ReadsByData(const Operation& operation) {
   const graph::OperatorTrait trait = operation.record().trait;
   return trait == graph::OperatorTrait::kOther ||
@@ -53,8 +55,10 @@ bool ReadsByData(const Operation& operation) {
 
 class GroupBuilder {
  public:
-  // Notes, while it lives, that an operation reads operands. Indices of
-  // operations such as gather are data: only loads check them.
+  // While a Reader exists, the definition of an operation is being built. It
+  // counts operations whose indices may be data: only a load checks such
+  // indices, so constants are then loaded even if they could be computed from
+  // their index (Ramp).
   class Reader {
    public:
     Reader(GroupBuilder& group, const Operation& operation)
@@ -85,8 +89,9 @@ class GroupBuilder {
       BuildOperation(*operation);
     }
     BuiltDispatch built{builder_.Finish(), std::move(inputs_), {}};
-    // Lists the outputs in the order of their buffers: Finish puts inputs
-    // first, then outputs, each in the order in which they were added.
+    // The outputs are listed in the order of their buffers. Finish orders
+    // buffers as inputs, then outputs, each in the order in which they were
+    // added.
     for (const Operation* operation : request_.operations) {
       for (const auto& result : operation->results()) {
         if (request_.outputs.contains(result.get()))
@@ -96,7 +101,7 @@ class GroupBuilder {
     return built;
   }
 
-  // ---- functions that the contexts below use ----
+  // ---- functions that the stage contexts below call ----
 
   Scalar Extent(const Dim& dim) { return graph::ExtentScalar(builder_, dim); }
 
@@ -156,8 +161,8 @@ class GroupBuilder {
     }
     const auto [entry, inserted] = buffers_.try_emplace({root, value}, -1);
     if (inserted) {
-      // Reuses the buffer of another view if it has the same storage root and
-      // the same type. Values of the same type with different roots have
+      // If another view of the same memory has the same type, its buffer is
+      // used for this value, too. Values with different memory always have
       // different buffers.
       for (const auto& [key, buffer] : buffers_) {
         if (key.first == root && buffer >= 0 &&
@@ -179,17 +184,19 @@ class GroupBuilder {
   const std::set<const Value*>& stored_;
   tensor::DispatchBuilder builder_;
   std::set<const Value*> members_;
-  // Numbers of buffers by (storage root, value that views the root with its
-  // own shape).
+  // Numbers of the buffers, by the value that owns the memory (StorageRoot) and
+  // the value that reads this memory with its own shape.
   std::map<std::pair<const Value*, const Value*>, int> buffers_;
   std::vector<const Value*> inputs_;
   std::map<std::string, int> names_;
-  // Number of operations around the current one whose indices may be data.
+  // Number of operations whose definitions are being built at present and whose
+  // indices may be data (Reader).
   int readers_by_data_ = 0;
 };
 
-// The context in which an operator's definition runs to build one stage: it
-// loads or inlines the operands.
+// The context in which an operator's definition runs to build a stage. Operands
+// that are stored are loaded; all others are inlined by running their
+// definitions.
 class InlineContext final : public graph::BuilderStageContext {
  public:
   InlineContext(GroupBuilder& group, const Operation& operation,
@@ -255,7 +262,7 @@ void GroupBuilder::BuildOperation(const Operation& operation) {
   graph::YieldElements(context);
 }
 
-// Returns an element of a constant of integers or bools.
+// Returns the element of an integer or bool constant at a row-major position.
 int64_t IntegerElement(const Operation* constant, int64_t index) {
   const auto& data = constant->attributes().Get<graph::ConstantData>("value");
   const DType type = constant->result()->dtype();
@@ -276,16 +283,16 @@ Scalar ScalarConstant(const Value* value, StageBuilder& stage) {
                             value->dtype());
 }
 
-// A constant of integers that is a * index + b along one dim. Computing it from
-// the index costs less than loading it, and kernels that unroll the dim compute
-// nothing.
+// Describes an integer constant whose elements are first + step * index along
+// one dim. Computing an element from the index costs less than loading it, and
+// costs nothing if a kernel unrolls the dim.
 struct Ramp {
   size_t dim = 0;
   int64_t first = 0, step = 0;
 };
 
-// Returns the ramp that the constant is, if it has at least two elements and
-// few enough to look at.
+// Returns the ramp if the value is a constant of this form with at least two
+// and at most kMaxElements elements.
 std::optional<Ramp> RampOf(const Value* value) {
   constexpr int64_t kMaxElements = 4096;
   const Operation* constant = ConstantOf(value);
@@ -347,8 +354,9 @@ Scalar GroupBuilder::PaddedElement(const Value* value,
     if (const int buffer = BufferOf(value); buffer >= 0) {
       return stage.Pad(buffer, indices, beyond.value);
     }
-    // A transpose only permutes indices: an index that is outside before is
-    // outside after it. So the padded read goes to the transpose's operand.
+    // A transpose only reorders indices, so an index that is out of bounds
+    // after it is out of bounds before it, too. The padded read is therefore
+    // made of the transpose's operand.
     if (value->producer()->record().reading == graph::Reading::kPermuted) {
       const auto& permutation =
           value->producer()->attributes().Get<Permutation>("permutation");

@@ -23,7 +23,8 @@ namespace ember::compiler {
 
 struct DispatchRequest {
   std::string name;
-  // Stored operations of the group in execution order.
+  // The stored operations of the group, in execution order. Inlined operations
+  // are not listed.
   std::vector<const graph::Operation*> operations;
   // The operations' results that are needed outside of the group; the others
   // are temporaries.

@@ -1,5 +1,5 @@
-// Checks that the operands in operators' records are those that library
-// functions take.
+// Checks that the operands of library calls in operators' records match the
+// functions' rows in vm/isa/library_functions.h.
 #include "compiler/lowering/library_operands.h"
 
 #include <set>

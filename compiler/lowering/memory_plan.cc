@@ -60,8 +60,8 @@ class MemoryPlanner {
 
   void AssignBlocks(int index) {
     const Step& step = steps_[index];
-    // Numbers of blocks that another output of this dispatch already
-    // overwrites.
+    // Numbers of the blocks that other outputs of this dispatch overwrite; each
+    // block can be reused for one output only.
     std::set<int> taken;
     for (size_t o = 0; o < step.outputs.size(); ++o) {
       const Value* output = step.outputs[o];
@@ -117,12 +117,12 @@ class MemoryPlanner {
       return plan_.blocks[a].bytes.constant() >
              plan_.blocks[b].bytes.constant();
     });
-    // Numbers of the blocks that already have an offset, sorted by offset.
+    // Numbers of the blocks that have an offset so far, sorted by offset.
     std::vector<int> placed;
     for (int index : order) {
       MemoryBlock& block = plan_.blocks[index];
-      // Blocks of 0 bytes count as 1 byte, so that they get an offset in an
-      // arena that is not empty.
+      // A block of 0 bytes is treated as 1 byte, because its offset must be
+      // inside of the arena, which then is not empty.
       const int64_t size =
           RoundUp(std::max<int64_t>(1, block.bytes.constant()), kAlignment);
       int64_t offset = 0;

@@ -27,23 +27,24 @@ struct MemoryBlock {
   graph::Dim bytes;
   int first_step = 0;
   int last_step = 0;
-  // offset in the arena in bytes; -1: allocated by the program
+  // Offset in the arena in bytes; -1: allocated by the program.
   int64_t arena_offset = -1;
 };
 
 struct MemoryPlan {
   std::vector<MemoryBlock> blocks;
-  // Numbers of blocks by stored value. Values that the program returns have
-  // no block.
+  // For each stored value, the number of its block in `blocks`. Values that the
+  // program returns have no block.
   std::map<const graph::Value*, int> block_of;
   int64_t arena_bytes = 0;
-  // For each step's number: the values whose memory an earlier step allocated
-  // and that no step reads after this step.
+  // For each step (by number), the values whose memory can be freed after it:
+  // an earlier step allocated the memory, and no later step reads it.
   std::map<int, std::vector<const graph::Value*>> dead_after;
 };
 
-// Plans the memory. `results` are the storage roots that the program returns;
-// they get memory of their own instead of a block.
+// Plans the memory of all values. `results` are the values whose memory the
+// program returns (storage roots): each gets an allocation of its own instead
+// of a block.
 MemoryPlan PlanMemory(const std::vector<Step>& steps,
                       const std::set<const graph::Value*>& results);
 

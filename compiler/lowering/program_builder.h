@@ -25,8 +25,8 @@ class ProgramBuilder {
   }
   uint32_t NewBuffer() { return program_.buffer_register_count++; }
   uint32_t NewInteger() { return program_.integer_register_count++; }
-  // Says that this register holds the value of a symbol; called once per
-  // symbol.
+  // Declares that this register holds the value of a symbol, so that
+  // expressions can use it. Called once for each symbol.
   void BindSymbol(const std::string& symbol, uint32_t integer_register) {
     registers_[graph::Dim::Symbol(symbol).ToString()] = integer_register;
   }
@@ -37,9 +37,11 @@ class ProgramBuilder {
   // for an expression emits the instructions that compute it. All its symbols
   // must be bound.
   uint32_t DimRegister(const graph::Dim& dim);
-  // Appends operands to the operand list; returns the first position.
+  // Appends operands of an instruction to the program's operand list and
+  // returns the position of the first one.
   uint32_t AddOperands(const std::vector<uint32_t>& operands);
-  // Returns the number of a symbol in the signature.
+  // Returns the number of the symbol in the program's signature, which lists it
+  // if it is new.
   int64_t SymbolNumber(const std::string& symbol);
 
   vm::Program& program() { return program_; }
@@ -47,8 +49,8 @@ class ProgramBuilder {
  private:
   uint32_t IntegerRegister(int64_t value);
   vm::Program program_;
-  // Registers that hold the values of expressions, by the expression's
-  // text.
+  // For each expression that was computed, by its text: the register that holds
+  // its value.
   std::map<std::string, uint32_t> registers_;
 };
 

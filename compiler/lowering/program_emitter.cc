@@ -19,17 +19,19 @@ using vm::ProgramOpcode;
 
 namespace {
 
-// True if the operation changes nothing but the expressions of some dims: the
-// old and the new dim are assumed to be equal, which the program checks.
+// True for an operation that only replaces dims by others which are assumed to
+// be equal (`assume`). It shares its operand's memory; the program checks the
+// assumption.
 bool AssumesDims(const Operation& operation) {
   return SharesMemory(operation) &&
          operation.record().reading == graph::Reading::kOnce &&
          operation.operand(0)->shape() != operation.result()->shape();
 }
 
-// Returns the text of an assumption about a dim. The run appends the values
-// that it expected and found. The dims of a broadcast are named instead of the
-// expression that says what one of them must be (graph::UnitOr).
+// Returns the text of the error if two dims that are assumed to be equal
+// differ; the run appends their values. If the assumption is about a broadcast,
+// the text names its dims, because the assumed expression (graph::UnitOr) is
+// hard to read.
 std::string Assumption(const Dim& actual, const Dim& assumed) {
   const std::set<std::string> own = actual.Symbols();
   if (own.size() == 1 && actual == Dim::Symbol(*own.begin())) {
@@ -192,7 +194,7 @@ Status ProgramEmitter::EmitStep(int index) {
   return OkStatus();
 }
 
-// --- signature, memory ---
+// --- the program's signature and the memory of values ---
 
 vm::TensorSignature ProgramEmitter::Signature(const std::string& name,
                                               const graph::TensorType& type) {
@@ -202,8 +204,8 @@ vm::TensorSignature ProgramEmitter::Signature(const std::string& name,
       signature.dims.push_back(dim.constant());
       continue;
     }
-    // The signature names a symbol only if the symbol has its value when the
-    // program begins.
+    // The signature names a dim by its symbol only if the symbol has a value
+    // when the program begins; otherwise it says "?".
     const std::set<std::string> symbols = dim.Symbols();
     const bool is_symbol = symbols.size() == 1 &&
                            dim == Dim::Symbol(*symbols.begin()) &&
@@ -322,9 +324,8 @@ uint32_t ProgramEmitter::EmitConstant(const Operation& constant,
                                       const Value& value) {
   const auto& data = constant.attributes().Get<graph::ConstantData>("value");
   auto& constants = module_.definition.constants;
-  // The address of a constant's bytes is not enough to identify the constant: a
-  // constant without bytes has no address of its own, and constants of
-  // different types may share their bytes.
+  // Constants with the same address of bytes are one constant, unless they have
+  // no bytes (and so no address of their own) or differ in type or dims.
   const auto known = module_.constants.find(data.bytes.data());
   vm::Constant entry{value.name(), value.dtype(), {}, data.owner, data.bytes};
   for (const Dim& dim : value.shape()) entry.dims.push_back(dim.constant());

@@ -25,13 +25,16 @@
 
 namespace ember::compiler {
 
-// State shared by the programs of a module.
+// The module while it is being made, which the emitters of all its programs
+// share.
 struct ModuleInProgress {
   vm::ModuleDefinition definition;
-  // Numbers of constants by the address of their bytes. A constant and its
-  // captured copies share their bytes.
+  // Numbers of the module's constants, by the address of their bytes. It finds
+  // the copies of a constant that regions captured, because they share its
+  // bytes.
   std::map<const uint8_t*, uint32_t> constants;
-  // Numbers of the regions' constants by a hash of their bytes.
+  // Numbers of constants that occur in regions, by a hash of their bytes. It
+  // finds equal constants that regions computed separately.
   std::multimap<uint64_t, uint32_t> region_constants;
 };
 
@@ -51,9 +54,9 @@ class ProgramEmitter {
  private:
   // The results of a call of a region's program.
   struct CallResults {
-    // for each result, the register of its memory
+    // The register with the memory of each result.
     std::vector<uint32_t> memory;
-    // For each result, the registers with the values of its dims.
+    // The registers with the extents of each result's dims.
     std::vector<std::vector<uint32_t>> dims;
   };
   using SymbolRegisters = std::map<std::string, uint32_t>;
@@ -64,7 +67,7 @@ class ProgramEmitter {
   Status EmitStep(int index);
   void EmitDispatch(const Step& step);
 
-  // --- signature, memory ---
+  // --- the program's signature and the memory of values ---
   vm::TensorSignature Signature(const std::string& name,
                                 const graph::TensorType& type);
   Status EmitSignature(bool is_entry);
@@ -86,9 +89,9 @@ class ProgramEmitter {
   Status EmitLoop(const graph::Operation& operation);
   StatusOr<uint32_t> EmitRegion(const graph::Graph& region,
                                 std::string_view what);
-  // Returns the registers that a caller passes as the parameters of a region's
-  // program, in order. `inner` has the registers of those parameters that are
-  // not symbols of the calling program.
+  // Returns the registers that a caller passes as the parameters (symbols) of a
+  // region's program, in order. `inner` has the registers of symbols that only
+  // the region knows, such as the varying dims of a loop.
   std::vector<uint32_t> ParameterRegisters(uint32_t program,
                                            const SymbolRegisters& inner);
   CallResults NewCallResults(uint32_t program);
@@ -114,7 +117,7 @@ class ProgramEmitter {
   ProgramBuilder builder_;
   std::deque<BuiltDispatch> dispatches_;
   std::vector<Step> steps_;
-  // The storage roots of the values that the graph returns.
+  // The values whose memory the graph's results use (StorageRoot).
   std::set<const graph::Value*> results_;
   std::set<std::pair<std::string, std::string>> checked_assumptions_;
   std::vector<const graph::Operation*> pending_assumptions_;

@@ -15,8 +15,9 @@ using tensor::Opcode;
 using tensor::Register;
 using tensor::Stage;
 
-// Returns the number of leading dims of a buffer that the stage's leading
-// spatial axes index over their full extent.
+// Returns the number of leading dims of a buffer for which an access uses the
+// stage's own axes: dim i is indexed by spatial axis i, over the dim's full
+// extent.
 int IdentityDepth(const Dispatch& dispatch, const Stage& stage,
                   const tensor::Buffer& buffer,
                   std::span<const Register> indices) {
@@ -25,7 +26,8 @@ int IdentityDepth(const Dispatch& dispatch, const Stage& stage,
     const Instruction& index = dispatch.instructions[indices[i]];
     if (index.opcode != Opcode::kAxis || index.immediate != i ||
         stage.spatial[i].extent != buffer.extents[i]) {
-      // An axis of extent 1 is often written as the constant 0.
+      // The index along an axis of extent 1 is often written as the constant 0,
+      // which counts as the axis.
       const Instruction& extent = dispatch.instructions[buffer.extents[i]];
       const bool unit = extent.opcode == Opcode::kConstant &&
                         extent.immediate == 1 &&
@@ -75,8 +77,8 @@ StageSummary Summarize(const graph::Operation& operation,
                             .subspan(instruction.b, buffer.extents.size()));
       if (buffer.kind != tensor::BufferKind::kInput) {
         lower(summary.write_depth,
-              // The depth of an operation is the smallest one over its stages,
-              // as one stage runs after the other.
+              // An operation may store its result in several stages, which run
+              // one after the other, so the smallest depth counts.
               depth);
         continue;
       }
@@ -84,9 +86,9 @@ StageSummary Summarize(const graph::Operation& operation,
       lower(summary.read_depth.try_emplace(value, depth).first->second, depth);
     }
   }
-  // A stored value that is read by no load (in x * 0 the loads of x are
-  // dropped) is still an operand of the dispatch, so its producer must run
-  // before.
+  // A stored value may be an operand of the dispatch although no load reads it:
+  // simplification drops the loads of x in x * 0. It is listed all the same,
+  // because its producer must run before.
   for (const graph::Value* value : built.inputs) {
     if (value != nullptr)
       summary.read_depth.try_emplace(value, summary.write_depth);

@@ -20,8 +20,8 @@ struct StageSummary {
   // element that is being computed, over the dim's whole extent. Reads through
   // inlined operations count, too.
   std::map<const graph::Value*, int> read_depth;
-  // Number of leading dims for which results are written at the index of the
-  // element that is being computed.
+  // Number of leading dims for which all results are written at the index of
+  // the element that is being computed (the rows of fusion).
   int write_depth = 0;
 };
 

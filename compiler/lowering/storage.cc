@@ -25,8 +25,8 @@ using graph::Value;
 // registers or strips.
 constexpr int kMaxInlinedOperations = 24;
 
-// True for operations that are index arithmetic only. A gather also loads its
-// indices, so it counts as work.
+// True for an operation that only changes indices (a view), so inlining it
+// costs nothing. A gather is none, because it also loads its indices.
 bool IsView(const Operation& operation) {
   return operation.record().trait == OperatorTrait::kView &&
          operation.record().reading != Reading::kByData;
@@ -36,9 +36,9 @@ bool IsElement(const Operation& operation) {
   return operation.record().definition.element != nullptr;
 }
 
-// True if the user reads elements of this operand several times: windows
-// overlap, a contraction reads an element once per block, or other operands
-// select the elements.
+// True if the operation reads elements of this operand more than once: as
+// overlapping windows, in a contraction, which reads them again for each block,
+// or at indices that another operand gives.
 bool ReadsRepeatedly(const Operation& user, int operand) {
   if (user.record().trait == OperatorTrait::kContraction) return true;
   const Reading reading = user.record().reading;
@@ -50,8 +50,8 @@ bool ReadsRepeatedly(const Operation& user, int operand) {
     return false;
   }
   if (reading == Reading::kByData) return operand == 0;
-  // A padded read counts as repeated, because the operand's expression is
-  // evaluated also for positions outside of its extents.
+  // A padded read counts as repeated, because the inlined expression is
+  // evaluated also for positions in the padding.
   return reading == Reading::kPadded;
 }
 
@@ -90,12 +90,12 @@ bool PadsForConvolutions(const Operation& pad) {
 // layout, and schedules pack it where that helps.
 bool GathersChannels(const Operation& transpose) {
   if (transpose.record().reading != Reading::kPermuted) return false;
-  // Approximate number of results that an executor computes from one element
-  // that it has read.
+  // Approximate number of results that an executor computes together from one
+  // element that it has loaded.
   constexpr int64_t kResultsTogether = 16;
   constexpr int64_t kReads = 4;
-  // Number of elements that are transferred together from memory: a cache line
-  // of any element type has at most about so many elements.
+  // Smallest number of channels that are worth being contiguous: about the
+  // number of elements in a cache line.
   constexpr int64_t kChannels = 32;
   const Value* result = transpose.result();
   const int64_t last = static_cast<int64_t>(result->rank()) - 1;
@@ -145,10 +145,10 @@ bool IsOfNarrowValue(const Operation& operation) {
   return false;
 }
 
-// True if a reshape keeps every dim but those of extent 1, so that indices stay
-// simple.
+// True if the reshape only adds or removes dims of extent 1, so that index
+// expressions stay simple when it is inlined.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
-  // An operation such as `assume` only renames dims, so it changes none.
+  // An `assume` only renames dims and keeps all of them, so the answer is yes.
   if (reshape.record().reading != Reading::kReshaped) return true;
   graph::Shape from, to;
   for (const Dim& dim : reshape.operand(0)->shape()) {
@@ -202,7 +202,8 @@ bool IsReadByNarrowConvolutions(const Value* transposed) {
 // memory. Null for other values.
 struct BehindContraction {
   const Value* narrowest = nullptr;
-  const Value* product = nullptr;  // result of the contraction
+  // Result of the contraction from which the value is computed.
+  const Value* product = nullptr;
 
   // Finds the value to store among `value` and the values from which it is
   // computed. `before` is the narrowest value found so far, on the way from the
@@ -255,8 +256,8 @@ class StorageChooser {
     if (IsElement(operation))
       uses_.emplace(operation.result(), UsesOf(operation.result()));
     if (operation.record().trait == OperatorTrait::kProgram) {
-      // Operands of an operation that the program runs are stored: the program
-      // passes memory, not expressions.
+      // The operands of an operation that the program runs must be stored,
+      // because the program passes memory to it and cannot pass expressions.
       for (const Value* operand : operation.operands()) forced_.insert(operand);
       if (SharesMemory(operation)) return;
       for (const auto& result : operation.results())
@@ -304,12 +305,13 @@ class StorageChooser {
   }
 
   struct Uses {
-    // Number of reads of the value by stored operations, directly or through
+    // Number of stored operations that read the value, directly or through
     // inlined operations; 2 means 2 or more.
     int count = 0;
-    // True if one of the uses reads elements more than once.
+    // True if one of these operations reads an element more than once.
     bool repeated = false;
-    int64_t reads = 0;  // largest number of elements that one use reads
+    // Largest number of elements that one of these operations reads.
+    int64_t reads = 0;
   };
 
   Uses UsesOf(const Value* value) {
@@ -317,8 +319,8 @@ class StorageChooser {
     const std::set<const Operation*> users(value->users().begin(),
                                            value->users().end());
     for (const Operation* user : users) {
-      // A user that has the value as several operands counts as one use: its
-      // expression computes a shared value once.
+      // An operation that has the value as several operands counts as one use,
+      // because its inlined expression computes the value once.
       Uses by_user;
       for (int i = 0; i < user->operand_count(); ++i) {
         if (user->operand(i) != value) continue;
@@ -355,8 +357,8 @@ class StorageChooser {
     if (WidensNumbers(operation)) return false;
     if (IsOfIndices(operation)) return false;
     const int64_t elements = EstimateElements(result->shape());
-    // A value of one element is inlined, because it is computed at most once
-    // per row.
+    // A value of one element is inlined, because it costs little to compute: at
+    // most once for each row of its reader.
     if (elements == 1) return false;
     const Uses& uses = uses_.at(result);
     if (!uses.repeated && uses.reads <= elements && IsOfNarrowValue(operation))
@@ -364,7 +366,8 @@ class StorageChooser {
     return uses.count > 1 || uses.repeated || uses.reads > elements;
   }
 
-  // Stores intermediate values of expressions that have too many operations.
+  // Limits the size of inlined expressions: if an expression would have more
+  // than kMaxInlinedOperations operations, its value is stored.
   void LimitExpressions(const std::vector<Operation*>& operations) {
     std::map<const Value*, int> sizes;
     for (const Operation* operation : operations) {
@@ -388,7 +391,7 @@ class StorageChooser {
   const graph::Graph& graph_;
   std::set<const Value*> stored_;
   std::set<const Value*> forced_;
-  // For each result that may be inlined, its uses.
+  // The uses of each result that might be inlined instead of stored.
   std::map<const Value*, Uses> uses_;
 };
 

@@ -10,7 +10,8 @@ using graph::Graph;
 using graph::Operation;
 using graph::Value;
 
-// Replaces the input by a copy of the constant, whose bytes are shared.
+// Replaces a region's captured input by a constant inside the region, which
+// shares the bytes of the outer constant.
 Status ReplaceInput(Graph& region, Value* input, const Operation& constant) {
   if (input->unused()) return OkStatus();
   const Operation* first =

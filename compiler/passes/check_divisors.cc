@@ -32,8 +32,8 @@ bool HasElements(const graph::Shape& shape) {
   });
 }
 
-// True if `select` operations are the only readers of the value, so that the
-// value may be left unused.
+// True if only `select` operations read the value, so that the model may never
+// use the quotient by 0.
 bool IsChosen(const Value& value) {
   return !value.is_graph_output() && !value.users().empty() &&
          std::ranges::all_of(value.users(), [](const Operation* user) {

@@ -1,4 +1,4 @@
-// Reads constants in passes.
+// Functions with which passes read the values of constants.
 #ifndef EMBER_COMPILER_PASSES_CONSTANT_VALUE_H_
 #define EMBER_COMPILER_PASSES_CONSTANT_VALUE_H_
 

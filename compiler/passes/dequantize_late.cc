@@ -38,7 +38,8 @@ bool SumFits(std::optional<int64_t> count, int64_t bound) {
          (bound == 0 || *count <= std::numeric_limits<int32_t>::max() / bound);
 }
 
-// Returns the product of the extents of the axes.
+// Returns the product of the extents of these axes; nullopt if one is not
+// constant or very large.
 std::optional<int64_t> ProductOf(const Shape& shape,
                                  const std::vector<int64_t>& axes) {
   int64_t product = 1;
@@ -51,9 +52,10 @@ std::optional<int64_t> ProductOf(const Shape& shape,
   return product;
 }
 
-// Returns the shape with which a factor's scale broadcasts against the
-// contraction's result. Returns nothing if the scale varies along several
-// labels, or along a label that is summed over.
+// Returns the shape with which a factor's scale can be multiplied into the
+// contraction's result. `labels` are the labels of the factor's dims. Returns
+// nullopt if the scale varies along several labels, or along one that is summed
+// over.
 std::optional<Shape> ScaleInResult(const Shape& scale, std::string_view labels,
                                    const std::string& result) {
   Shape shape;
@@ -84,10 +86,11 @@ class Dequantizer {
   };
   static const Row kRows[];
 
-  // --- new operations ---
+  // --- operations that are added to the graph ---
 
-  // Applies the views of a dequantized value to its parameter, a zero point or
-  // scale. A parameter with one element becomes a scalar.
+  // Returns the zero point or scale of a dequantized value in the form in which
+  // it applies to the value after its views: the same views are applied, or it
+  // becomes a scalar if it has one element.
   StatusOr<Value*> Seen(Value* parameter, const DequantizedValue& value) {
     if (HasOneElement(parameter)) {
       if (parameter->rank() == 0) return parameter;
@@ -127,7 +130,7 @@ class Dequantizer {
     return rewriter_.Make("multiply", {number, scale});
   }
 
-  // --- sums of products ---
+  // --- rewriting of sums of products ---
 
   struct Factors {
     DequantizedValue a, b;
@@ -140,9 +143,10 @@ class Dequantizer {
     return Factors{*a, *b};
   }
 
-  // Moves the scales of a product's two factors behind the product. `shape_a`
-  // and `shape_b` are the shapes with which the scales broadcast against the
-  // result; an empty shape means a scale of one element.
+  // Rewrites a product of two dequantized factors as a product of integers,
+  // which is then multiplied by both scales. `shape_a` and `shape_b` are the
+  // shapes with which the scales broadcast against the result; an empty shape
+  // means a scale of one element.
   Status RewriteProduct(Operation* operation, const Factors& factors,
                         const Shape& shape_a, const Shape& shape_b) {
     Value* integers[2];
@@ -221,7 +225,7 @@ class Dequantizer {
     return RewriteProduct(operation, *factors, {}, scale);
   }
 
-  // --- sums and extremes ---
+  // --- rewriting of sums, minima and maxima ---
 
   Status RewriteReduction(Operation* operation) {
     const auto value = DequantizedValueOf(operation->operand(0));
@@ -299,8 +303,8 @@ class Dequantizer {
     return OkStatus();
   }
 
-  // Moves a division by a scale, whose quotient is rounded, into the constants
-  // that compute the dividend.
+  // Removes a division by a scale whose quotient is rounded: the constants from
+  // which the dividend is computed are divided by the scale instead.
   Status RewriteDivision(Operation* divide) {
     Value* scale = divide->operand(1);
     const bool is_rounded = std::ranges::all_of(
@@ -376,8 +380,8 @@ class Dequantizer {
   Rewriter rewriter_{graph_};
 };
 
-// The rewriting function of each operator. Elementwise operators between them
-// are not rewritten, because the values that are stored are bytes anyway
+// Says which function rewrites which operator. Elementwise operators have no
+// row: they compute on dequantized values, but only the bytes are stored
 // (compiler/lowering/storage.h).
 const Dequantizer::Row Dequantizer::kRows[] = {
     {"contract", &Dequantizer::RewriteContract},
@@ -401,7 +405,8 @@ Status Dequantizer::Run() {
       EMBER_RETURN_IF_ERROR((this->*row->rewrite)(operation));
     }
   }
-  // Later passes count users, so dead code is removed here.
+  // Replaced operations are removed here, because later passes count the users
+  // of values.
   return EliminateDeadCode(graph_);
 }
 

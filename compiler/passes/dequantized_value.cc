@@ -15,7 +15,7 @@ using graph::Operation;
 using graph::Shape;
 using graph::Value;
 
-// True for operations that only move the elements of operand 0.
+// True for a view: an operation that only moves the elements of its operand 0.
 bool IsView(const Operation& operation) {
   const std::string_view name = operation.name();
   return name == "transpose" || name == "reshape" || name == "slice" ||
@@ -58,8 +58,8 @@ bool HasOneOf(const DequantizedValue& value) {
          (value.zero == nullptr || HasOneElement(value.zero));
 }
 
-// True if zero point and scale each have one element or as many dims as the
-// value.
+// True if the zero point and the scale each have one element, or have as many
+// dims as the value, so that views can be applied to them.
 bool HasWholeRank(const DequantizedValue& value) {
   const int rank = value.bytes->rank();
   return (HasOneElement(value.scale) || value.scale->rank() == rank) &&

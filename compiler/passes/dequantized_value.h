@@ -30,12 +30,12 @@ struct DequantizedValue {
   int64_t Bound() const;
 };
 
-// Recognises a dequantized value. Returns nothing if the value is something
-// else.
+// Returns the parts of a dequantized value; nullopt if the value does not have
+// that form.
 std::optional<DequantizedValue> DequantizedValueOf(graph::Value* value);
 
-// True for constants, perhaps reshaped or transposed, and their products and
-// quotients.
+// True for a scale or zero point that is known when compiling: a constant,
+// perhaps reshaped or transposed, or a product or quotient of such values.
 bool IsConstantParameter(const graph::Value* value);
 
 }  // namespace ember::compiler

@@ -28,8 +28,9 @@ void ElementOrder::Transpose(const Permutation& permutation) {
 }
 
 bool ElementOrder::Reshape(const Shape& shape) {
-  // All digits of the order that are not yet assigned to a new dim, the slowest
-  // first.
+  // The digits (parts of an index, see element_order.h) that are not yet
+  // assigned to a dim of the new shape, the slowest-varying one first. Dims are
+  // filled from the last one.
   Digits left = Join(dims_);
   std::vector<Digits> dims(shape.size());
   for (size_t d = shape.size(); d-- > 0;) {
@@ -45,7 +46,9 @@ bool ElementOrder::Reshape(const Shape& shape) {
         wanted = whole;
         continue;
       }
-      // Extent of the slow part of a digit that is split in two.
+      // The digit is larger than the rest of the dim, so it is split in two.
+      // This is the extent of its slower part, which is left for the dims
+      // before.
       const Dim rest = FloorDivide(digit.extent, wanted);
       if (!rest.is_valid() || rest * wanted != digit.extent) return false;
       dims[d].insert(dims[d].begin(), {digit.dim, digit.stride, wanted});
@@ -79,8 +82,9 @@ bool ElementOrder::Move(const Operation& movement) {
   return movement.name() == "reshape" && Reshape(movement.result()->shape());
 }
 
-// Joins digits that follow each other in one dim of the first value, so that
-// equal orders are equal lists.
+// Returns the digits of all dims as one list. Neighbouring digits that are
+// adjacent parts of one dim of the first value are joined, so that equal orders
+// give equal lists.
 ElementOrder::Digits ElementOrder::Join(const std::vector<Digits>& dims) {
   Digits joined;
   for (const Digits& digits : dims) {
@@ -110,9 +114,9 @@ bool IsMovement(const Operation* operation) {
          (operation->name() == "transpose" || operation->name() == "reshape");
 }
 
-// Returns the value, its movement's operand, the operand of that operand's
-// movement and so on: all values whose elements this value holds, the nearest
-// first.
+// Returns the values whose elements this value holds in some order: the value
+// itself, and, as long as its producer is a movement, the producer's operand.
+// The nearest comes first.
 std::vector<const Value*> SourcesOf(const Value* value) {
   std::vector<const Value*> sources = {value};
   while (IsMovement(sources.back()->producer()))
@@ -130,15 +134,16 @@ const Value* CommonSource(const Value* a, const Value* b) {
   return nullptr;
 }
 
-// Applies to `order` the movements that make `value` from `base`.
+// Applies to `order` the movements by which `value` is made from `base`.
+// Returns false if one cannot be expressed.
 bool MoveTo(const Value* value, const Value* base, ElementOrder& order) {
   return value == base || (MoveTo(value->producer()->operand(0), base, order) &&
                            order.Move(*value->producer()));
 }
 
-// Returns the order in which a value that is moved from an elementwise
-// operation's result holds the elements of `base`, from which the operand is
-// moved.
+// `moved` is made by movements from the result of `elementwise`, and its
+// operand `operand` by movements from `base`. Returns the order in which
+// `moved` refers to the elements of `base`; nullopt if it cannot be expressed.
 std::optional<ElementOrder> OrderOfOperand(const Value* base,
                                            const Value* operand,
                                            const Operation& elementwise,

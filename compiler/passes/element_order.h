@@ -52,15 +52,16 @@ class ElementOrder {
 
  private:
   struct Digit {
-    // Number of the first value's dim; -1 for a dim that a broadcast added or
-    // repeats, whose index does not select an element.
+    // Number of the dim of the first value of which this digit is a part. It is
+    // -1 for a dim that a broadcast added or repeats: its index selects no
+    // element.
     int dim;
     graph::Dim stride;
     graph::Dim extent;
 
     bool operator==(const Digit&) const = default;
   };
-  // Digits of one dim, the slowest first.
+  // The digits that form the index of one dim, the slowest-varying one first.
   using Digits = std::vector<Digit>;
 
   static Digits Join(const std::vector<Digits>& dims);

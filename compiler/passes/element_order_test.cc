@@ -16,7 +16,8 @@ TEST(ElementOrder, TakesDimsApart) {
   split.Transpose({3, 0, 1, 2});
   ElementOrder whole(Shape{24, 5});
   whole.Transpose({1, 0});
-  // Orders with the same elements in different shapes are not equal.
+  // The two orders hold the same elements, but in different shapes, so they are
+  // not equal.
   EXPECT_FALSE(split == whole);
   ASSERT_TRUE(split.Reshape({5, 24}));
   EXPECT_TRUE(split == whole);
@@ -44,7 +45,8 @@ TEST(ElementOrder, KeepsSymbols) {
   order.Transpose({1, 2, 0});
   ASSERT_TRUE(order.Reshape({n, m * 4, 1}));
   EXPECT_TRUE(order == ElementOrder(Shape{n, m * 4, 1}));
-  // The split holds only for some values of the symbols.
+  // The element counts agree, but N can be split into M and a rest only for
+  // some values of the symbols, so the reshape is refused.
   EXPECT_FALSE(order.Reshape({m, n * 4}));
 }
 

@@ -105,7 +105,7 @@ Status EliminateCommonSubexpressions(Graph& graph) {
 
 namespace {
 
-// Drops captures that no region uses any more.
+// Removes captured values that none of the operation's regions uses any more.
 void DropUnusedCaptures(Graph& graph, Operation* operation) {
   if (operation->regions().empty()) return;
   const auto inputs = operation->regions()[0]->inputs();
@@ -154,8 +154,8 @@ bool ExcludesBroadcasting(const Operation& operation) {
 
 Status EliminateDeadCode(Graph& graph) {
   std::vector<Operation*> operations = graph.Operations();
-  // Symbols that occur in dims of kept operations. An operation that defines
-  // one of these symbols is kept.
+  // Symbols that occur in operations that are kept. An operation that gives one
+  // of them its value is kept, too.
   std::set<std::string> symbols;
   for (auto it = operations.rbegin(); it != operations.rend(); ++it) {
     // A check (an operation with a message) is kept even if no operation reads

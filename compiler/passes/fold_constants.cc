@@ -57,7 +57,8 @@ bool IsReadInAnyOrder(const Operation& operation) {
          });
 }
 
-// Constants with fewer bytes than this do not count as packed weights.
+// A smaller constant does not count as packed weights, so operations on it are
+// folded.
 constexpr int64_t kPackedWeights = int64_t{4} << 10;
 
 // True if the operation takes some bytes of each block of packed weights: a
@@ -140,15 +141,14 @@ class Allowance {
     std::set<const uint8_t*> counted;
     AddConstants(graph, counted);
   }
-  // Subtracts from the budget the points to evaluate and the growth from the
-  // operation's operands to its results. Returns false and subtracts nothing if
-  // the budget is too small.
+  // Charges the budget for folding an operation: the points to evaluate, and
+  // the bytes by which its results are larger than its operands. If the budget
+  // is too small, returns false and charges nothing.
   bool Take(const Operation& operation, int64_t points) {
     int64_t bytes = 0;
     for (const auto& result : operation.results())
       bytes += ByteSize(result->type());
-    // The operands without duplicates: an operation may have one operand many
-    // times.
+    // The different operands: one that occurs several times counts once.
     const std::set<const graph::Value*> operands(operation.operands().begin(),
                                                  operation.operands().end());
     for (const graph::Value* operand : operands)

@@ -56,8 +56,8 @@ TEST(FoldConstants, ComputesInRegionsToo) {
   EXPECT_EQ(CountOf(graph, "neg"), 0);
 }
 
-// Each byte of the constant holds two weights. Unpacking them would take twice
-// as many bytes, so the operation is not folded.
+// Each byte of the constant holds two 4-bit weights. The unpacked weights would
+// take twice as many bytes, so unpacking is not folded.
 TEST(FoldConstants, BitsStayPacked) {
   graph::Graph graph = Parse(R"(graph @g() -> (%y) {
     %c: u8[] = constant() {value = [18]}

@@ -21,8 +21,8 @@ bool IsZeroPad(const Operation* operation) {
   return UniformConstant(operation->operand(1)) == 0.0;
 }
 
-// True if every amount of padding is a constant of at least 0. Only such a pad
-// can become a window's padding, which must not be negative.
+// True if all amounts of padding are constants and not negative. Only such a
+// pad can become the padding of a window.
 bool IsNonNegative(const Shape& shape) {
   for (const Dim& dim : shape) {
     if (!dim.is_constant() || dim.constant() < 0) return false;
@@ -54,8 +54,8 @@ Status FoldPads(graph::Graph& graph) {
     Shape new_low = attributes.Get<Shape>("low"),
           new_high = attributes.Get<Shape>("high");
     const size_t first =
-        // Number of the first spatial dim of x: the attributes `low` and `high`
-        // of conv have only the spatial dims.
+        // The attributes `low` and `high` of conv have no entries for the batch
+        // dim, which comes before the spatial dims.
         is_conv ? 1 : 0;
     for (size_t i = 0; i < new_low.size(); ++i) {
       new_low[i] = new_low[i] + low[first + i];

@@ -30,8 +30,9 @@ bool IsChannelConstant(const Value* value, const Shape& result) {
          shape.back() == result.back();
 }
 
-// Returns the dim of the weights that is the last dim of the contraction's
-// result; -1 if the first operand has its label, too.
+// Returns the number of the weights' dim that becomes the last dim of the
+// result (the output channels). Returns -1 if the first operand has the same
+// label, because then the scale cannot be multiplied into the weights alone.
 int ChannelDimOfWeights(const Operation& operation) {
   const Value* weights = operation.operand(1);
   if (operation.name() == "conv") return weights->rank() - 1;
@@ -105,7 +106,8 @@ class Folder {
                                      Value* scale) {
     Value* weights = contraction.operand(1);
     const int channel = ChannelDimOfWeights(contraction);
-    // The shape of the scale along the weights' channel dim: [1, …, O, …, 1].
+    // The scale is reshaped to lie along the channel dim of the weights: [1, …,
+    // O, …, 1].
     Shape shape(weights->rank(), Dim(1));
     shape[channel] = scale->rank() == 0 ? Dim(1) : scale->shape().back();
     EMBER_ASSIGN_OR_RETURN(Value * shaped, rewriter_.Reshape(scale, shape));

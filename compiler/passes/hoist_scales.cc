@@ -18,13 +18,13 @@ using graph::Operation;
 using graph::Shape;
 using graph::Value;
 
-// A factor of the form view(… view(wide * scale)), where wide is cast from an
-// 8-bit float.
+// A factor of a product, in the form view(… view(wide * scale)). `wide` is a
+// cast of an 8-bit float.
 struct Factor {
-  // views of the scaled value, the outermost first
+  // Views (transposes and reshapes) of the scaled value, the outermost first.
   std::vector<const Operation*> views;
   Value* wide = nullptr;
-  Value* scale = nullptr;  // Scale of the factor; null if the factor has none.
+  Value* scale = nullptr;  // The scale; null if the factor is not scaled.
 };
 
 std::optional<Factor> FactorOf(Value* value) {
@@ -40,8 +40,8 @@ std::optional<Factor> FactorOf(Value* value) {
     const int wide = IsWidenedFloat8(multiply.operand(0)) ? 0 : 1;
     factor.wide = multiply.operand(wide);
     factor.scale = multiply.operand(1 - wide);
-    // If multiplying by the scale adds dims or broadcasts the factor, the
-    // factor is not recognised.
+    // The scale must not change the factor's shape: if multiplying by it adds
+    // or repeats dims, the factor is not of the required form.
     if (factor.wide->shape() != value->shape()) return std::nullopt;
   }
   return IsWidenedFloat8(factor.wide) ? std::optional(factor) : std::nullopt;

@@ -27,8 +27,8 @@ bool IsComparison(const Operation& operation) {
          std::end(kComparisons);
 }
 
-// A constant with the values start, start + 1, ... along the only axis that has
-// more than one element.
+// Describes a constant with the values start, start + 1, … along one axis; all
+// its other dims have extent 1.
 struct Counted {
   int64_t axis = 0;
   int64_t start = 0;
@@ -54,7 +54,8 @@ std::optional<Counted> CountedBy(const Value* value) {
   if (long_axes != 1 || count < 2) return std::nullopt;
   counted.start = element(0);
   for (size_t i = 1; i < count; ++i) {
-    // The sum is computed in unsigned arithmetic, because it may wrap.
+    // The expected next element is computed in unsigned arithmetic, because a
+    // signed sum could overflow.
     if (static_cast<uint64_t>(element(i)) !=
         static_cast<uint64_t>(counted.start) + i) {
       return std::nullopt;
@@ -81,8 +82,8 @@ StatusOr<Value*> IndexFor(const Value& constant, const Counted& counted,
   return rewriter.Make("add", {index, start});
 }
 
-// Returns the operation that computes the value. Reshapes are skipped. Returns
-// null if the value is an input.
+// Returns the operation that computes the elements of the value: its producer,
+// or the one before any reshapes. Returns null for an input.
 const Operation* SourceOf(const Value* value) {
   const Operation* producer = value->producer();
   while (producer != nullptr && producer->name() == "reshape")
@@ -95,7 +96,8 @@ bool IsIndex(const Value* value) {
   return source != nullptr && source->name() == "iota";
 }
 
-// True for a constant of one number, and for one dim of the model.
+// True if all elements are one constant number, or if the value is a single dim
+// of the model.
 bool IsNumber(const Value* value) {
   if (UniformConstant(value).has_value()) return true;
   const Operation* source = SourceOf(value);
@@ -151,7 +153,8 @@ Status UseIndicesInComparisons(graph::Graph& graph) {
 bool IsOfIndices(const Operation& operation) {
   if (IsShiftedIndex(operation) || IsComparisonOfIndices(operation))
     return true;
-  // A mask for a sliding window is the conjunction of two comparisons.
+  // The operation may also be the conjunction of two comparisons of indices, as
+  // in the mask of a sliding window.
   return operation.name() == "and" &&
          std::ranges::all_of(operation.operands(), [](const Value* operand) {
            const Operation* source = SourceOf(operand);

@@ -41,13 +41,13 @@ bool IsView(const Operation& operation) {
 // A factor of the form transpose(... transpose(i32(narrow) - zero) ...).
 struct Factor {
   Value* narrow = nullptr;
-  // Zero point: one element of type i32, which is subtracted from the widened
-  // value. Null means 0.
+  // Zero point that is subtracted from the widened elements: one element of
+  // type i32. Null means 0.
   Value* zero = nullptr;
-  // permutations of the transposes between the operand and `narrow`, the
-  // innermost last
+  // Permutations of the transposes between the operand and `narrow`, the
+  // innermost last.
   std::vector<Permutation> transposes;
-  bool is_constant = false;  // true if narrow is a constant
+  bool is_constant = false;  // true if `narrow` is a constant, that is, weights
 };
 
 // --- constants ---
@@ -69,7 +69,8 @@ Range RangeOf(std::span<const uint8_t> bytes) {
   return range;
 }
 
-// Returns the elements minus `zero`, in another type that holds them.
+// Returns the bytes of all elements minus `zero`, converted to the type To,
+// which must be able to hold them.
 template <typename From, typename To>
 std::vector<uint8_t> Converted(std::span<const uint8_t> bytes, int64_t zero) {
   std::vector<uint8_t> result(bytes.size() / sizeof(From) * sizeof(To));
@@ -148,7 +149,7 @@ class Narrower {
     return OkStatus();
   }
 
-  // --- the operands of products ---
+  // --- recognising the operands of products ---
 
   static Value* BehindTransposes(Value* value, Factor& factor) {
     while (IsResultOf(value, "transpose")) {
@@ -195,7 +196,7 @@ class Narrower {
     return factor;
   }
 
-  // --- new operations ---
+  // --- operations that are added to the graph ---
 
   StatusOr<Value*> Transposed(Value* value, const Factor& factor) {
     for (size_t i = factor.transposes.size(); i-- > 0;) {
@@ -286,7 +287,8 @@ class Narrower {
   StatusOr<Value*> SumsOf(const Value* weights, const Factor& factor,
                           const std::vector<int64_t>& axes) {
     const size_t rank = weights->shape().size();
-    // Maps each dim of the transposed weights to the constant's dim.
+    // For each dim of the weights as the contraction reads them, the number of
+    // that dim in the constant before its transposes.
     std::vector<size_t> dims(rank);
     std::iota(dims.begin(), dims.end(), size_t{0});
     for (size_t i = factor.transposes.size(); i-- > 0;) {
@@ -295,8 +297,8 @@ class Narrower {
         moved.push_back(dims[static_cast<size_t>(dim)]);
       dims = std::move(moved);
     }
-    // For each dim of the constant, its stride in the result's elements; 0 for
-    // a dim that is summed over.
+    // For each dim of the constant, the distance in the result between sums of
+    // neighbouring indices; 0 for a dim that is summed over.
     std::vector<int64_t> steps(rank, 0);
     Shape shape;
     int64_t count = 1;
@@ -378,7 +380,8 @@ class Narrower {
                                             : -1;
     if (is_conv && weights == 0) return OkStatus();
     Value* narrow[2] = {nullptr, nullptr};
-    // The narrowed constant weights, before their transposes are applied.
+    // The narrowed constant weights, to which their transposes have not been
+    // applied yet.
     const Value* constant = nullptr;
     if (weights >= 0) {
       EMBER_ASSIGN_OR_RETURN(narrow[weights],
@@ -387,8 +390,8 @@ class Narrower {
       constant = narrow[weights];
     }
     graph::Attributes attributes = operation->attributes();
-    // Zero point of the other factor. If it is not null, its product with the
-    // weights' sums is subtracted from the result.
+    // The zero point of the factor that is not constant. If it is not null,
+    // zero point times sums of weights is subtracted from the result.
     Value* corrected_by = nullptr;
     for (int i = 0; i < 2; ++i) {
       const Factor& factor = *factors[i];

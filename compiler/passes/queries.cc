@@ -54,7 +54,7 @@ bool HoldsBytes(const Value* value, DType byte_type) {
 }
 
 ContractSpec SpecOf(const Operation& contract) {
-  // Parsing cannot fail here, because type inference has parsed the same spec.
+  // The spec is valid, because type inference has parsed it before.
   return *ContractSpec::Parse(contract.attributes().Get<std::string>("spec"));
 }
 

@@ -19,8 +19,8 @@ constexpr bool IsByte(DType type) {
 // True if an operation with the operator `operator_name` produces the value.
 bool IsResultOf(const graph::Value* value, std::string_view operator_name);
 
-// True for an 8-bit float cast to f32: a factor that machines multiply
-// directly.
+// True for a cast of an 8-bit float to f32. Machines can multiply two such
+// factors directly, without the cast.
 bool IsWidenedFloat8(const graph::Value* value);
 
 // True if the value has exactly one use, as one operand of one operation, and
@@ -30,9 +30,9 @@ bool IsUsedOnce(const graph::Value* value);
 // True for a value of exactly one element, of any rank.
 bool HasOneElement(const graph::Value* value);
 
-// True if every element of an i32 value is known to be a value of the byte type
-// (0 … 255 or -128 … 127): the value is cast from that type or is a constant,
-// perhaps reshaped or broadcast.
+// True if every element of an i32 value is known to be in the range of the byte
+// type (0 … 255 or -128 … 127): the value is a cast from that type or a
+// constant with such elements, perhaps reshaped or broadcast.
 bool HoldsBytes(const graph::Value* value, DType byte_type);
 
 // Returns the spec of a `contract`.

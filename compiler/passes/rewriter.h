@@ -30,7 +30,7 @@ class Rewriter {
   // given operation was erased.
   void StartAt(const graph::Operation* operation) { before_ = operation; }
 
-  // Returns the result of a new operation with one result.
+  // Makes an operation that has one result, and returns this result.
   StatusOr<graph::Value*> Make(std::string_view operator_name,
                                std::vector<graph::Value*> operands,
                                graph::Attributes attributes = {});
@@ -60,8 +60,8 @@ class Rewriter {
   const graph::Operation* before_ = nullptr;
 };
 
-// Returns the operands of an operation, to be changed and passed to
-// Rewriter::MakeLike.
+// Returns a copy of an operation's operands, which the caller changes and
+// passes to Rewriter::MakeLike.
 std::vector<graph::Value*> OperandsOf(const graph::Operation& operation);
 
 }  // namespace ember::compiler

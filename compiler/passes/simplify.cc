@@ -20,8 +20,9 @@ using graph::Value;
 
 bool SameType(const Value* a, const Value* b) { return a->type() == b->type(); }
 
-// Returns x for an operation x op c if c is the operator's neutral element
-// (such as 0 for add) and the result has the type of x.
+// If the operation has the form x op c, where the constant c is the operator's
+// neutral element (such as 0 for add), and the result has x's type, returns x.
+// Returns null otherwise.
 Value* NeutralOperand(const Operation& operation) {
   const std::string_view name = operation.name();
   const Value* result = operation.result();
@@ -55,7 +56,8 @@ bool IsZero(const Shape& shape) {
   return true;
 }
 
-// Returns an existing value that equals the operation's result, or null.
+// Returns a value of the graph that equals the operation's result and can
+// replace it; null if there is none.
 Value* Existing(const Operation& operation) {
   const std::string_view name = operation.name();
   if (operation.operand_count() == 0 || operation.results().size() != 1)
@@ -97,7 +99,7 @@ Value* Existing(const Operation& operation) {
   return nullptr;
 }
 
-// Returns x if the value is x + 0.0; else null.
+// If the value is a sum x + 0.0, returns x; null otherwise.
 Value* WithoutZero(const Value* value) {
   const Operation* add = value->producer();
   if (add == nullptr || add->name() != "add" || !IsFloat(value->dtype()))

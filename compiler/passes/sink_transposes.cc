@@ -24,8 +24,9 @@ using graph::OperatorTrait;
 using graph::Shape;
 using graph::Value;
 
-// A run of dims in a reshape: the dims [from_begin, from_end) of the operand
-// become the dims [to_begin, to_end) of the result, with the same elements.
+// A part of a reshape (a "run"): the neighbouring dims [from_begin, from_end)
+// of the operand become the dims [to_begin, to_end) of the result, with the
+// same elements.
 struct Run {
   size_t from_begin, from_end, to_begin, to_end;
 };
@@ -122,7 +123,8 @@ class Sinker {
     return true;
   }
 
-  // Rewrites f(T(a), T(b), constant) as T(f(a, b, T⁻¹(constant))).
+  // Rewrites an elementwise operation f(T(a), T(b), constant) as T(f(a, b,
+  // T⁻¹(constant))), where T is a transpose.
   StatusOr<Value*> RewriteElementwise(const Operation& operation) {
     const Permutation* permutation = nullptr;
     const int rank = operation.result()->rank();
@@ -150,7 +152,8 @@ class Sinker {
     return rewriter_.Transpose(result, chosen);
   }
 
-  // Returns the shape with leading ones, so that it has `rank` dims.
+  // Returns the shape with as many dims of extent 1 in front that it has `rank`
+  // dims.
   static Shape Extended(const Shape& shape, size_t rank) {
     Shape extended(rank - shape.size(), Dim(1));
     extended.insert(extended.end(), shape.begin(), shape.end());
@@ -161,7 +164,8 @@ class Sinker {
                                  const Permutation& permutation) {
     if (PermutationOf(&value) != nullptr &&
         value.rank() == static_cast<int>(permutation.size())) {
-      // The caller has checked that all transposes have the same permutation.
+      // The value is a transpose. Its permutation need not be compared, because
+      // the caller has checked that all operands have the same one.
       return true;
     }
     const Operation* producer = value.producer();
@@ -227,8 +231,9 @@ class Sinker {
     EMBER_ASSIGN_OR_RETURN(Value * result,
                            rewriter_.MakeLike(operation, {Source(operation)},
                                               std::move(attributes)));
-    // The dims that the reduction keeps, in the order of the transposed value's
-    // source, and the position of each in the result.
+    // The transpose to apply after the reduction. `rest` has an entry for each
+    // dim that is kept, in the order in which the original result has them: the
+    // number of that dim in the new result.
     Permutation rest;
     for (int64_t source : permutation) {
       if (std::find(axes.begin(), axes.end(), source) != axes.end()) continue;
@@ -319,7 +324,8 @@ class Sinker {
     return rewriter_.Transpose(result, permutation);
   }
 
-  // Rewrites a gather by a vector or scalar of indices along one dim.
+  // Rewrites a gather from a transposed value. It applies to indices that are a
+  // scalar or a vector.
   StatusOr<Value*> RewriteGather(const Operation& operation,
                                  const Permutation& permutation) {
     if (operation.operand(1)->rank() > 1) return nullptr;
@@ -361,7 +367,9 @@ class Sinker {
     if (!in_order) {
       const Permutation inner = OrderRuns(runs, from, permutation);
       const Permutation rest = Compose(Inverse(inner), permutation);
-      // `rest` is the part of the permutation that can move past the reshape.
+      // `rest` is what remains of the permutation: it moves whole runs, so it
+      // can move past the reshape. If nothing remains, the rewrite gains
+      // nothing.
       if (IsIdentity(rest)) return nullptr;
       EMBER_ASSIGN_OR_RETURN(Value * ordered,
                              rewriter_.Transpose(Source(operation), inner));
@@ -375,8 +383,8 @@ class Sinker {
                                       const std::vector<Run>& runs) {
     const Shape& from = operation.operand(0)->shape();
     const Shape& to = operation.result()->shape();
-    // The numbers of the runs, sorted by the first of their dims in the
-    // operand.
+    // The numbers of the runs in the order in which their dims occur in the
+    // operand before the transpose.
     std::vector<size_t> order(runs.size());
     for (size_t r = 0; r < order.size(); ++r) order[r] = r;
     const auto first_source = [&](size_t run) {
@@ -389,7 +397,8 @@ class Sinker {
       return first_source(a) < first_source(b);
     });
     Shape shape;
-    // For each run, the number of its first dim in the reshaped value.
+    // For each run, the number of its first dim in the value that is reshaped
+    // before the new transpose.
     std::vector<int64_t> position(runs.size());
     for (size_t r : order) {
       position[r] = static_cast<int64_t>(shape.size());
@@ -431,7 +440,8 @@ class Sinker {
       j = run.to_end;
     }
     if (runs.empty()) return {};
-    // The dims that belong to no run must all have the extent 1.
+    // Dims after the last run must all have extent 1; otherwise the shapes do
+    // not correspond.
     for (; i < from.size(); ++i) {
       if (from[i] != Dim(1)) return {};
     }

@@ -22,8 +22,9 @@ using graph::Value;
 
 constexpr int64_t kLeastExtent = 16;
 
-// True if the search runs along elements that are adjacent in memory, and along
-// at least kLeastExtent of them.
+// True if the pass splits this search: it runs along elements that are adjacent
+// in memory (all later dims have extent 1), and their number is a constant of
+// at least kLeastExtent.
 bool IsSplit(const Operation& operation) {
   if (operation.name() != "arg_reduce") return false;
   const Shape& shape = operation.operand(0)->shape();

@@ -27,8 +27,8 @@ bool IsHalf(const Value* value) {
 
 bool IsCast(const Operation& operation) { return operation.name() == "cast"; }
 
-// True for operations that compute nothing and keep each element, whatever its
-// type.
+// True for a view: an operation that computes nothing and passes each element
+// on, whatever its type.
 bool IsView(const Operation& operation) {
   const std::string_view name = operation.name();
   return name == "reshape" || name == "broadcast" || name == "transpose" ||
@@ -88,7 +88,8 @@ class Widener {
   }
 
  private:
-  // --- which values stay in f32, from the end of the graph ---
+  // --- deciding which values stay in f32, from the end of the graph to its
+  // start ---
 
   void LookAt(const Operation& operation) {
     bool is_used = operation.record().trait == OperatorTrait::kProgram;
@@ -121,13 +122,13 @@ class Widener {
     return reader;
   }
 
-  // True if the operation may read its operand in f32, before the operand is
-  // rounded to f16 or bf16.
+  // True if the operation may read its operand in f32, that is, before the
+  // operand is rounded to f16 or bf16. Then the operand need not be rounded.
   bool Takes(const Operation& reader) const {
     if (IsView(reader)) return flowing_.contains(reader.result());
     if (!IsArithmetic(reader) || Jumps(reader)) return false;
-    // A cast to a wider type computes nothing. It may read an operand that is
-    // not rounded only if the reader of its result may.
+    // A cast to f32 or wider only passes the value on, so it may read an
+    // unrounded operand only if the reader of its result may.
     const bool widens = IsCast(reader) && !IsHalf(reader.result());
     return !widens || flowing_.contains(reader.result());
   }
@@ -152,7 +153,7 @@ class Widener {
     return IsArithmetic(operation) && !IsAskedFor(result);
   }
 
-  // --- new operations, from the start of the graph ---
+  // --- rewriting the operations, from the start of the graph to its end ---
 
   StatusOr<Value*> WideOperand(Value* operand) {
     if (!IsHalf(operand)) return operand;
@@ -206,10 +207,10 @@ class Widener {
   Graph& graph_;
   Rewriter rewriter_;
   std::set<const Operation*> used_;
-  // Values that stay in f32: their only reader reads them before they are
-  // rounded.
+  // Values that are computed in f32 and not rounded, because their only reader
+  // may read them in f32.
   std::set<const Value*> flowing_;
-  // For each value that is replaced, the f32 value that replaces it.
+  // The f32 values that replace values of f16 or bf16.
   std::map<const Value*, Value*> wide_;
   std::set<const Operation*> erased_;  // others replace them
 };

@@ -22,7 +22,8 @@ using graph::Graph;
 using graph::Shape;
 using graph::Value;
 
-// Approximate largest number of elements of a value.
+// Values with many more elements than this are not made, so that evaluating the
+// graph is fast.
 constexpr int64_t kMaxElements = 3000;
 
 class Generator : private tensor::RandomChoices {
@@ -36,7 +37,8 @@ class Generator : private tensor::RandomChoices {
 
   RandomMovements Run() {
     std::vector<graph::TensorData> inputs;
-    // Adds the input that gives the symbols their values.
+    // The first input has one dim for each symbol, which gives the symbols
+    // their values.
     inputs.push_back(AddInput({Dim::Symbol("N"), Dim::Symbol("M")}));
     for (int i = 1 + Below(2); i > 0; --i)
       inputs.push_back(AddInput(AnyShape()));
@@ -94,8 +96,8 @@ class Generator : private tensor::RandomChoices {
   graph::ConstantData Elements(int64_t count) {
     std::vector<uint8_t> bytes(
         static_cast<size_t>(count * DTypeByteSize(type_)));
-    // Makes elements that are almost all different, so that a wrong movement
-    // shows.
+    // Makes an input's elements almost all different, so that a test notices if
+    // elements are moved wrongly.
     const int64_t first = Below(1000);
     for (int64_t i = 0; i < count; ++i) {
       tensor::StoreElement(
@@ -271,7 +273,8 @@ class Generator : private tensor::RandomChoices {
   }
 
   void AddOperation() {
-    // The operand is mostly the last value, so that most graphs are chains.
+    // The first operand is mostly the value that was made last, so that most
+    // graphs are chains.
     Value* const x = Chance(4) ? Pick(values_) : values_.back();
     const int rank = x->rank();
     if (rank == 0) {

@@ -36,8 +36,8 @@ TEST_F(Conformance, RefusesRangesOutsideOfBuffers) {
   }
   EXPECT_EQ(list->Copy(good, {buffer.get(), 32, 8}).code(),
             StatusCode::kInvalidArgument);
-  // A copy is refused if its ranges overlap by one byte, and accepted if they
-  // are neighbours.
+  // The two ranges of a copy must not overlap, not even by one byte; adjacent
+  // ranges are accepted.
   EXPECT_EQ(list->Copy(good, {buffer.get(), 15, 16}).code(),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(list->Copy({buffer.get(), 15, 16}, good).code(),
@@ -56,7 +56,9 @@ TEST_F(Conformance, FillsAndCopiesInOrder) {
   EMBER_EXPECT_OK(list->Fill({a.get(), 16, 8}, 9));
   EMBER_EXPECT_OK(list->Barrier());
   EMBER_EXPECT_OK(list->Copy({a.get(), 8, 32}, {b.get(), 0, 32}));
-  for (int run = 0; run < 2; ++run) {  // The list is submitted twice.
+  // The same list is submitted twice, because a list may be submitted any
+  // number of times.
+  for (int run = 0; run < 2; ++run) {
     std::memset(b->host_data(), 0, 64);
     EMBER_REQUIRE(fence, device().Submit(*list), "command lists");
     EMBER_EXPECT_OK(fence->Wait());
@@ -91,7 +93,8 @@ TEST_F(Conformance, FillsAndCopiesAnyBytes) {
   for (int round = 0; round < 10; ++round) {
     EMBER_REQUIRE(list, device().CreateCommandList(), "command lists");
     for (int command = 0; command < 40; ++command) {
-      // Most ranges are short, because short ranges find most bugs.
+      // Three of four ranges are at most 11 bytes long, because short ranges
+      // find most bugs.
       const int64_t length = below(command % 4 == 0 ? kBytes : 12);
       const size_t to = static_cast<size_t>(below(2));
       const int64_t offset = below(kBytes - length + 1);

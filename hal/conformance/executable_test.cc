@@ -15,7 +15,8 @@ uint32_t* Integers(Buffer& buffer) {
   return static_cast<uint32_t*>(buffer.host_data());
 }
 
-// The test uses a format that no driver supports.
+// Loading an executable of a format that no driver supports must be
+// Unimplemented.
 TEST_F(Conformance, RefusesAnUnknownFormat) {
   ExecutableDefinition definition;
   definition.name = "scale";
@@ -27,8 +28,8 @@ TEST_F(Conformance, RefusesAnUnknownFormat) {
 TEST_F(Conformance, RunsEveryChunkOnce) {
   EMBER_REQUIRE(executable, Load(Kernel::kScale), kFeature);
   constexpr int kCount = 3 * 5 * 7;
-  // The output is bound at the smallest offset above 0 that the device allows
-  // for a binding.
+  // The output is bound at an offset, to check that kernels write relative to
+  // it: the smallest offset that the device's alignment allows.
   const int64_t shift =
       std::max<int64_t>(device().limits().binding_alignment, sizeof(uint32_t));
   EMBER_REQUIRE(in, device().Allocate(kCount * 4, MemoryKind::kHostVisible),
@@ -167,8 +168,9 @@ TEST_F(Conformance, HoldsItsLimits) {
   }
 }
 
-// Each submission reads values that the submission before it wrote, without
-// waiting for a fence in between.
+// Each submission reads values that the previous submission wrote. No fence is
+// awaited in between, so the results are right only if submissions run in
+// order.
 TEST_F(Conformance, SubmissionsRunInOrder) {
   EMBER_REQUIRE(executable, Load(Kernel::kScale), kFeature);
   constexpr int kCount = 1000;
@@ -193,7 +195,7 @@ TEST_F(Conformance, SubmissionsRunInOrder) {
   EMBER_EXPECT_OK(second->Dispatch(
       *executable,
       {.chunks = {kCount, 1, 1}, .bindings = back, .parameters = five}));
-  // Number of submissions that are made without waiting for the earlier ones.
+  // Number of pairs of submissions, all made before any of them is awaited.
   constexpr int kRuns = 20;
   uint32_t factor = 1;
   std::vector<std::unique_ptr<Fence>> fences;
@@ -217,9 +219,9 @@ TEST_F(Conformance, SubmissionsRunInOrder) {
   }
 }
 
-// Records more dispatches than a driver expects in one list. Each uses other
-// ranges and needs a barrier, because it reads values that the previous
-// dispatch wrote.
+// Records more dispatches in a list than a driver's initial pools hold. Each
+// dispatch reads values that the previous one wrote, so they need barriers, and
+// each has different bindings.
 TEST_F(Conformance, ReplaysALongList) {
   EMBER_REQUIRE(executable, Load(Kernel::kScale), kFeature);
   constexpr int kLength = 700;
@@ -238,7 +240,8 @@ TEST_F(Conformance, ReplaysALongList) {
     EMBER_EXPECT_OK(list->Barrier());
   }
   for (uint32_t run = 1; run <= 5; ++run) {
-    // Between two submissions the host writes the value.
+    // The host changes the first value between submissions, so each submission
+    // of the same list must give other results.
     Integers(*buffer)[0] = run;
     EMBER_REQUIRE(fence, device().Submit(*list), "command lists");
     EMBER_EXPECT_OK(fence->Wait());

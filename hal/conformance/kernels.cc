@@ -16,9 +16,9 @@ void Scale(const int64_t* parameters, void* const* buffers, int64_t chunk,
       static_cast<uint32_t>(parameters[0]);
 }
 
-// A kernel that every device of Vulkan 1.1 can run: it uses no optional
-// features, so it reads a parameter as two 32-bit integers, the lower one
-// first.
+// SPIR-V of Kernel::kScale for every device of Vulkan 1.1. It uses no optional
+// features such as 64-bit integers, so it reads a parameter as two 32-bit
+// integers, the lower one first.
 constexpr const char* kScaleText = R"(
   OpCapability Shader
   OpMemoryModel Logical GLSL450
@@ -93,7 +93,7 @@ constexpr const char* kNothingText = R"(
   OpFunctionEnd
 )";
 
-// A kernel that runs on any GPU since sm_70.
+// PTX of Kernel::kScale, for any GPU since sm_70.
 constexpr const char* kScalePtx = R"(
 .version 6.3
 .target sm_70
@@ -174,7 +174,8 @@ struct Row {
   int parameter_count;
 };
 
-// The rows must be in the order of the enum Kernel.
+// The kernels in all formats. There is one row for each value of Kernel, in the
+// order of the enum.
 constexpr Row kRows[] = {
     {"scale", Scale, kScaleText, kScalePtx, kScaleOpenCl, ScaleOfGrid, 2, 1},
     {"nothing", Nothing, kNothingText, kNothingPtx, kNothingOpenCl,
@@ -210,8 +211,8 @@ KernelCode::KernelCode(Kernel kernel, std::string_view format) {
     return;
   }
   EMBER_CHECK(format == "spirv") << "no such format";
-  // SPIRV-Tools assembles for the environment Vulkan 1.1, which gives modules
-  // of SPIR-V 1.3.
+  // The code is assembled for Vulkan 1.1, that is, as SPIR-V 1.3, which every
+  // device can load.
   EMBER_CHECK(
       spvtools::SpirvTools(SPV_ENV_VULKAN_1_1).Assemble(row.spirv, &words_))
       << "cannot assemble " << row.name;

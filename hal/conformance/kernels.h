@@ -28,7 +28,7 @@ inline constexpr std::string_view kFormats[] = {"host-function", "spirv", "ptx",
 
 class KernelCode {
  public:
-  // Makes the code of a kernel in one of the formats kFormats.
+  // Makes the code of a kernel in one of the formats of kFormats.
   KernelCode(Kernel kernel, std::string_view format);
   // Returns the definition for LoadExecutable. It is valid as long as this
   // object exists.

@@ -53,7 +53,8 @@ TEST_F(Conformance, GivesTheHostAlignedZeros) {
     const uint8_t* data = static_cast<const uint8_t*>(buffer->host_data());
     for (int64_t i = 0; i < size; ++i) ASSERT_EQ(data[i], 0) << i;
     std::memset(buffer->host_data(), 0xff,
-                // The memory of the next buffer must be zeros again.
+                // The buffer is filled with ones before it is freed: a buffer
+                // that reuses its memory must contain zeros nevertheless.
                 static_cast<size_t>(size));
   }
 }

@@ -26,8 +26,8 @@ namespace ember::hal {
 struct ConformanceOptions {
   std::string device;
   std::set<std::string> unsupported;
-  // These options have the same meaning as the fields of DeviceOptions with
-  // these names.
+  // These two options are passed on to the device as the fields of
+  // DeviceOptions with these names.
   bool validate = false;
   bool separate_memory = false;
   // True if the machine need not have the device. Tests are skipped if it has
@@ -50,8 +50,8 @@ class Conformance : public testing::Test {
   // Loads the kernel in a format that the driver supports. Returns
   // Unimplemented if the driver supports none of the formats.
   StatusOr<std::unique_ptr<Executable>> Load(Kernel kernel);
-  // Write and Read submit a list with one copy and wait for it. So the host can
-  // write and read a buffer that it cannot access directly. `bytes` are the
+  // Write and Read let the host write and read a buffer that it cannot access
+  // directly: they submit a list with one copy and wait for it. `bytes` are the
   // contents of the whole buffer.
   Status Write(Buffer& buffer, std::span<const uint8_t> bytes);
   StatusOr<std::vector<uint8_t>> Read(Buffer& buffer);

@@ -38,8 +38,8 @@ uint8_t* Address(const BufferRange& range) {
   return static_cast<uint8_t*>(range.buffer->host_data()) + range.offset;
 }
 
-// A command list that runs its commands one after another, so a barrier need
-// not do anything.
+// A command list whose commands run one after another in the order of
+// recording, so a barrier has nothing to do.
 class CpuCommandList final : public CommandList {
  public:
   Status Copy(const BufferRange& source, const BufferRange& target) override {

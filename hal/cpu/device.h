@@ -19,7 +19,8 @@
 namespace ember::hal {
 
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(const DeviceOptions& options);
-// Makes the CPU device. The allocator provides the memory of its buffers.
+// Makes the CPU device. The memory of its buffers comes from the application's
+// allocator.
 StatusOr<std::shared_ptr<Device>> CreateCpuDevice(
     const DeviceOptions& options, const HostAllocator& allocator);
 

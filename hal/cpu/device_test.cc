@@ -49,8 +49,9 @@ TEST(CpuDeviceTest, BuffersAreZeroedAndWhole) {
   }
 }
 
-// A large buffer must not begin exactly at a large page, where mapped files
-// begin, but soon after.
+// A large buffer must begin soon after the start of a large page but not at it:
+// mapped files begin there, and tensors at equal offsets of their pages may
+// evict each other from a cache.
 TEST(CpuDeviceTest, LargeBuffersBeginSoonAfterALargePage) {
   const std::shared_ptr<Device> device = *CreateCpuDevice({.threads = 1});
   for (const int64_t size :

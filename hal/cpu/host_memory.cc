@@ -23,8 +23,8 @@ constexpr uint64_t kLargePage = uint64_t{2} << 20;
 // A number of bytes that is a multiple of the size of a normal (small) page on
 // every system.
 constexpr uint64_t kSmallPage = uint64_t{64} << 10;
-// Largest number of unused bytes in the last large page of a block. If more
-// were unused, the end of the block gets small pages.
+// The last large page of a block may have at most this many unused bytes. If it
+// would have more, small pages are used for the end of the block.
 constexpr uint64_t kMaxWaste = kLargePage / 8;
 // Offset in bytes of a buffer in its block. It differs from the start of a
 // large page, where mapped files begin: tensors at the same offset of their
@@ -42,12 +42,12 @@ bool IsAligned(const void* address) {
 // from one end to the other.
 class LargeBlock {
  public:
-  // True if a buffer of this number of bytes fills at least one large page, or
-  // nearly.
+  // True if a buffer of this size fills at least one large page, or all but
+  // kMaxWaste bytes of it. Smaller buffers do not get a LargeBlock.
   static bool Suits(int64_t bytes) {
     return static_cast<uint64_t>(bytes) + kBegin >= kLargePage - kMaxWaste;
   }
-  // Maps a block. Returns null if the system has no memory left.
+  // Maps the memory of a block. Returns null if the system has no memory left.
   static void* Map(int64_t bytes) {
     const uint64_t size = SizeFor(bytes);
     // More memory is mapped than needed, so that the block can begin at a large
@@ -62,7 +62,8 @@ class LargeBlock {
     if (before > 0) munmap(mapped, static_cast<size_t>(before));
     munmap(begin + size, static_cast<size_t>(kLargePage - before));
 #ifdef MADV_HUGEPAGE
-    // Asks for large pages. This is a hint: small pages work as well.
+    // The system is asked for large pages. It may ignore that: the block works
+    // with small pages, too.
     madvise(begin, static_cast<size_t>(size / kLargePage * kLargePage),
             MADV_HUGEPAGE);
 #endif
@@ -84,8 +85,9 @@ class LargeBlock {
 
 class HostBuffer final : public Buffer {
  public:
-  // Makes a buffer that owns its memory. `block` is the pointer that calloc,
-  // LargeBlock or the allocator returned.
+  // Makes a buffer that owns its memory. `data` is where the buffer begins;
+  // `block` is the address to free: what calloc, LargeBlock or the allocator
+  // returned.
   HostBuffer(int64_t size, void* data, void* block,
              const HostAllocator& allocator, MemoryCounter& memory)
       : Buffer(size, data),
@@ -141,8 +143,9 @@ StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
     return ResourceExhaustedError(
         Concat({"buffer: expected ", size, " bytes of memory, found less"}));
   }
-  // Memory from the caller's allocator must be aligned. A block that is
-  // allocated here has additional bytes to align the buffer in it.
+  // Memory from the caller's allocator must be aligned, or it is refused.
+  // Memory that is allocated here has additional bytes, so the buffer can begin
+  // at an aligned address in it.
   if (allocator.is_set() && !IsAligned(block)) {
     allocator.release(allocator.context, block,
                       HostBuffer::AllocatedBytes(size));

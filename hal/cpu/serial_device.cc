@@ -16,7 +16,7 @@ class SerialDevice final : public Device {
                                                : serial_) {}
 
   std::string_view driver() const override { return "cpu"; }
-  // There is no target, because no kernel is compiled for this device.
+  // The target is empty, because no kernel is ever compiled for this device.
   std::string_view target() const override { return {}; }
   bool is_host() const override { return true; }
 

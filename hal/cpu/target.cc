@@ -43,15 +43,15 @@ constexpr const char* kSystem = "none";
 // A feature that target strings may require of this architecture's processors.
 struct Feature {
   std::string_view name;
-  // True if HostTarget() lists the feature. The other features (levels and the
-  // like) follow from those that are listed.
+  // True if HostTarget() lists the feature. Features that follow from listed
+  // ones, such as the levels v2 and v3 of x86-64, are not listed.
   bool is_named;
   bool (*is_here)();
 };
 
 #if defined(__x86_64__)
-// A row of the table of features of x86. It is a macro, because the compiler's
-// builtin accepts only a string literal.
+// Makes a row of the table of x86 features. A macro is needed, because
+// __builtin_cpu_supports accepts only a string literal.
 #define EMBER_X86_FEATURE(name, is_named, builtin) \
   {name, is_named, [] { return __builtin_cpu_supports(builtin) != 0; }},
 constexpr Feature kFeatures[] = {
@@ -66,8 +66,8 @@ constexpr Feature kFeatures[] = {
                         EMBER_X86_FEATURE("avx512bf16", true, "avx512bf16")};
 #undef EMBER_X86_FEATURE
 #elif defined(__aarch64__) && defined(__linux__)
-// The features of AArch64. The numbers are the bits ASIMDDP, I8MM and SVE of
-// <asm/hwcap.h>.
+// The features of AArch64 and how to test for them. The shifts are those of
+// HWCAP_ASIMDDP, HWCAP2_I8MM and HWCAP_SVE in <asm/hwcap.h>.
 constexpr Feature kFeatures[] = {
     {"neon", true, [] { return true; }},
     {"dotprod", true, [] { return (getauxval(AT_HWCAP) & (1ul << 20)) != 0; }},
@@ -82,7 +82,8 @@ constexpr Feature kFeatures[] = {
     {"neon", true, [] { return (getauxval(AT_HWCAP) & (1ul << 12)) != 0; }},
     {"vfp4", true, [] { return (getauxval(AT_HWCAP) & (1ul << 16)) != 0; }}};
 #elif defined(__wasm_simd128__)
-// The features of WebAssembly: an engine without them refuses this code.
+// The features of WebAssembly. All are present, because an engine without them
+// refuses to load this code.
 constexpr Feature kFeatures[] = {{"simd128", true, [] { return true; }}};
 #else
 constexpr std::span<const Feature> kFeatures;
@@ -106,9 +107,9 @@ int64_t SveBits() {
 #endif
 }
 
-// True for a part of a target string that describes caches or cores. Such a
-// part only guides schedules: the code also runs on machines with other caches
-// and cores.
+// True for a part of a target string that describes caches or cores. It is no
+// requirement: it guides schedules, but the code also runs on machines with
+// other caches and cores.
 bool IsDescription(std::string_view name) {
   return name == "l1" || name == "l2" || name == "l3" || name == "cores";
 }
@@ -117,7 +118,7 @@ std::string KindOfMachine() {
   return std::string(kArchitecture) + "-" + kSystem;
 }
 
-// Reads the number at the begin of a file; 0 if there is none.
+// Returns the number at the start of a file; 0 if there is none.
 long NumberInFile(const char* path) {
   std::FILE* const file = std::fopen(path, "r");
   if (file == nullptr) return 0;
@@ -127,8 +128,9 @@ long NumberInFile(const char* path) {
   return number;
 }
 
-// Returns the KiB of the last cache of the level that the first processor uses,
-// as Linux describes it; 0 if that is not known.
+// Returns the size in KiB of the first processor's cache of this level, as
+// Linux describes it (if there are several, of the last one that is listed); 0
+// if it is not known.
 long KilobytesOfCache(int level) {
   constexpr int kMaxCaches = 8;
   long found = 0;
@@ -162,8 +164,8 @@ std::string MissingFeatures(std::string_view target) {
     const std::string_view name = text.substr(0, text.find('='));
     if (IsDescription(name)) return;
     const Feature* const feature = FindFeature(name);
-    // A vector length must be equal: code for vectors of one length gives wrong
-    // results on another.
+    // For SVE the vector length must be equal, too: code that was compiled for
+    // one length gives wrong results on machines with another.
     const bool has = feature != nullptr && feature->is_here() &&
                      (name != "sve" || wanted.Number("sve") == SveBits());
     if (has) return;
@@ -203,12 +205,13 @@ std::string HostTarget() {
 }
 
 std::string HostName() {
-  // The file is read without a C++ stream, because a stream would add ten times
-  // as much code as the rest of this file has.
+  // The C functions are used instead of a stream, because a C++ stream would
+  // add ten times as much code to the runtime as the rest of this file has.
   std::FILE* const file = std::fopen("/proc/cpuinfo", "r");
   if (file == nullptr) return "";
   std::string name;
-  // Longer lines, which are lists of flags, are read in several pieces.
+  // Lines that do not fit (lists of flags) are read in several pieces, none of
+  // which looks like a model name.
   char buffer[512];
   while (name.empty() && std::fgets(buffer, sizeof buffer, file) != nullptr) {
     std::string_view line = buffer;

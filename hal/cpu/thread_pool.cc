@@ -30,8 +30,8 @@ int ResolveThreadCount(int threads) {
 }
 
 constexpr int64_t kMaxChunksPerJob = 1 << 30;
-// A chunk number that no job has. While the ticket has this number, no worker
-// can claim a chunk.
+// A chunk number beyond those of any job. While ticket_ has this number, no
+// worker can claim a chunk.
 constexpr uint32_t kClosed = 0xffffffff;
 
 }  // namespace
@@ -76,9 +76,9 @@ void ThreadPool::RunJob(int64_t chunk_count, const ChunkFunction& function) {
                      std::memory_order_release);
   completed_.store(0, std::memory_order_relaxed);
   ticket_.store(uint64_t{job} << 32, std::memory_order_release);
-  // The order is sequentially consistent, so either a worker sees the new job
-  // number before it sleeps, or this thread sees the worker in the number of
-  // sleepers.
+  // Sequentially consistent order excludes that a worker misses the new job
+  // number and goes to sleep while this thread misses the worker in the number
+  // of sleepers.
   job_.store(job, std::memory_order_seq_cst);
   const int sleepers = sleepers_.load(std::memory_order_seq_cst);
   if (sleepers > 0) {
@@ -99,8 +99,8 @@ void ThreadPool::RunChunks(uint32_t job, int worker) {
     const uint32_t count = chunk_count_.load(std::memory_order_acquire);
     const uint32_t chunk = static_cast<uint32_t>(ticket);
     if (chunk >= count) return;
-    // The exchange fails if the job is no longer the one whose fields this
-    // worker has read.
+    // The exchange fails if another worker has claimed the chunk, or if a new
+    // job has begun, whose fields this worker has not read.
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1,
                                        std::memory_order_acq_rel,
                                        std::memory_order_acquire)) {

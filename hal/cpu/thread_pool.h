@@ -49,13 +49,15 @@ class ThreadPool final : public ParallelRunner {
   // Waits until there is a job with a number other than `seen`, spinning first
   // and then sleeping. Returns the job's number.
   uint32_t AwaitJob(uint32_t seen);
-  // Claims and runs chunks of the job until no chunk is left.
+  // Claims chunks of the job with this number, one at a time, and runs them
+  // until none is left.
   void RunChunks(uint32_t job, int worker);
   void RunJob(int64_t chunk_count, const ChunkFunction& function);
   void AwaitCompletion(uint32_t chunk_count);
 
   const int worker_count_;
-  // The thread that called Run holds this mutex while its job runs.
+  // While a job runs, the thread that called Run holds this mutex; another
+  // caller that finds it locked runs its chunks alone.
   std::mutex run_mutex_;
 
   // Ticket for the next chunk: the upper half is the number of the job, the
@@ -65,8 +67,8 @@ class ThreadPool final : public ParallelRunner {
   std::atomic<uint64_t> ticket_{0};
   std::atomic<const ChunkFunction*> function_{nullptr};
   std::atomic<uint32_t> chunk_count_{0};
-  // The padding puts variables that different threads write on separate cache
-  // lines.
+  // This padding keeps variables that different threads write on different
+  // cache lines.
   [[maybe_unused]] char padding_before_completed_[64];
   std::atomic<uint32_t> completed_{0};
   std::atomic<bool> caller_sleeps_{false};
@@ -76,7 +78,8 @@ class ThreadPool final : public ParallelRunner {
   std::atomic<int64_t> sleeps_{0};
   std::atomic<bool> stop_{false};
 
-  // The threads are the last member, because they use the members above.
+  // The threads are declared last, so that they start after, and end before,
+  // all members that they use.
   std::vector<std::thread> threads_;
 };
 

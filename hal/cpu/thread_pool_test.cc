@@ -58,8 +58,8 @@ TEST(ThreadPoolTest, WakesSleepingWorkers) {
   ThreadPool pool(2);
   for (int i = 0; i < 5; ++i) {
     while (pool.sleepers() < 1) std::this_thread::yield();
-    // Each chunk waits for the other chunk, so the test ends only if both
-    // workers take part.
+    // Each of the two chunks waits until the other one has started, so the test
+    // ends only if the sleeping worker wakes up and takes part.
     std::atomic<int> arrived = 0;
     pool.Run(2, [&](int64_t, int) {
       arrived.fetch_add(1);
@@ -79,8 +79,7 @@ TEST(ThreadPoolTest, ConcurrentCallers) {
     callers.emplace_back([&] {
       for (int job = 0; job < 1000; ++job) {
         int64_t own =
-            // Several workers may add to this count within one job, so it must
-            // be atomic.
+            // The job's count is atomic, because several workers may add to it.
             0;
         std::atomic<int64_t> count = 0;
         pool.Run(5, [&](int64_t chunk, int) { count.fetch_add(chunk); });

@@ -34,7 +34,7 @@ class CudaBuffer final : public Buffer {
   MemoryCounter& counter_;
 };
 
-// Returns the device address of the range.
+// Returns the device address at which the range of a buffer begins.
 inline CUdeviceptr AddressOf(const BufferRange& range) {
   return static_cast<const CudaBuffer*>(range.buffer)->address() +
          static_cast<CUdeviceptr>(range.offset);

@@ -11,8 +11,9 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Lists with at most this number of commands get no graph, because a graph
-// would cost more than it saves.
+// A list with at most this many commands is always submitted command by
+// command: making a CUDA graph of it would take more time than launching the
+// graph saves.
 constexpr size_t kGraphCommands = 4;
 
 }  // namespace
@@ -53,7 +54,8 @@ Status CudaCommandList::Dispatch(const Executable& executable,
   command.kind = Command::Kind::kDispatch;
   command.executable = static_cast<const CudaExecutable*>(&executable);
   for (size_t i = 0; i < command.chunks.size(); ++i) {
-    // Nothing is recorded for 0 chunks, because CUDA refuses a count of 0.
+    // A dispatch of 0 chunks does nothing and is not recorded, because CUDA
+    // refuses a count of 0.
     if (arguments.chunks[i] == 0) return OkStatus();
     command.chunks[i] = static_cast<unsigned>(arguments.chunks[i]);
   }
@@ -92,8 +94,8 @@ Status CudaCommandList::Enqueue() const {
   if (submissions_ < 2 || commands_.size() < kGraphCommands)
     return EnqueueOneByOne();
   if (graph_commands_ != commands_.size()) {
-    // The old graph may still be running, so its last submission is awaited
-    // before the graph is destroyed.
+    // More commands were recorded, so a new graph is needed. The old one may
+    // still be running; its last submission is awaited before it is destroyed.
     if (graph_ != nullptr && last_submission_ != nullptr)
       EMBER_RETURN_IF_ERROR(last_submission_->Wait());
     graph_commands_ = 0;

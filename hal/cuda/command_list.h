@@ -58,7 +58,7 @@ class CudaCommandList final : public CommandList {
                   const DispatchArguments& arguments) override;
   Status Barrier() override;
 
-  // Submits the list. Thread-safe.
+  // Submits the list to the stream. Several threads may call it at once.
   StatusOr<std::shared_ptr<Submission>> Submit() const;
 
  private:
@@ -71,11 +71,11 @@ class CudaCommandList final : public CommandList {
 
   // The members below are mutable because Submit is const: a submission does
   // not change the list's commands.
-  mutable std::mutex mutex_;  // This mutex guards the members below.
+  mutable std::mutex mutex_;  // Guards the members below, which Submit changes.
   mutable int64_t submissions_ = 0;
   mutable std::shared_ptr<Submission> last_submission_;
-  mutable size_t graph_commands_ = 0;  // number of commands for which the graph
-                                       // was made
+  // Number of commands in graph_
+  mutable size_t graph_commands_ = 0;
   mutable std::unique_ptr<Graph> graph_;
 };
 

@@ -100,7 +100,8 @@ StatusOr<std::shared_ptr<Submission>> Context::Submit(
     if (begin != nullptr) GiveEvent(begin);
     return end.status();
   }
-  // From this point on the submission owns the events.
+  // From here on the submission owns the events and returns them when it is
+  // destroyed.
   auto submission =
       std::make_shared<Submission>(shared_from_this(), begin, *end);
   Status status;
@@ -110,8 +111,8 @@ StatusOr<std::shared_ptr<Submission>> Context::Submit(
   if (status.ok())
     status = Check("cuEventRecord", cu().EventRecord(*end, stream_));
   if (status.ok()) return submission;
-  // Some of the work may be running although there is no submission that could
-  // wait for it, so the stream is awaited here.
+  // After an error, part of the work may be running already. No submission is
+  // returned that a caller could wait for, so the stream is awaited here.
   cu().StreamSynchronize(stream_);
   return status;
 }

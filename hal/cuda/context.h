@@ -55,7 +55,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // Converts the result of the CUDA call `call` to a status with the device's
   // name. If the result says that the context is lost, the loss is recorded.
   Status Check(std::string_view call, CUresult result);
-  // Returns OK, or the error of the lost context.
+  // Returns OK if the context can be used; otherwise the error with which it
+  // was lost.
   Status Alive() const { return loss_.status(); }
 
   // Makes the context current on this thread as long as this object exists.
@@ -75,7 +76,8 @@ class Context : public std::enable_shared_from_this<Context> {
   // during the call, and no other thread enqueues work meanwhile.
   StatusOr<std::shared_ptr<Submission>> Submit(
       const std::function<Status()>& enqueue);
-  // Waits for all enqueued work and ignores errors; destructors call it.
+  // Waits for all enqueued work and ignores errors, because its callers are
+  // destructors.
   void Finish();
 
  private:
@@ -93,16 +95,18 @@ class Context : public std::enable_shared_from_this<Context> {
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
 
-  // This mutex is held during a sequence of calls whose work must be contiguous
-  // on the stream.
+  // This mutex is held while several calls put their work on the stream, so
+  // that no other thread's work comes between.
   std::mutex submit_mutex_;
-  std::mutex events_mutex_;      // guards events_
-  std::vector<CUevent> events_;  // events that no submission uses at present
+  std::mutex events_mutex_;  // guards events_
+  // Events for later submissions; none uses them at present.
+  std::vector<CUevent> events_;
 
   DeviceLoss loss_;
 };
 
-// Represents the work that was put on the stream up to a point.
+// A submission represents the work that was put on the stream until it was
+// made.
 class Submission {
  public:
   Submission(std::shared_ptr<Context> context, CUevent begin, CUevent end)
@@ -121,7 +125,8 @@ class Submission {
 
  private:
   const std::shared_ptr<Context> context_;
-  // Event at the beginning of the work. It is null if times are not measured.
+  // Event before the work, to measure the time. It is null if times are not
+  // measured.
   const CUevent begin_;
   const CUevent end_;
   std::atomic<bool> is_done_{false};

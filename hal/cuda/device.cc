@@ -101,9 +101,9 @@ class CudaDevice final : public Device {
   ParallelRunner& host_runner() override { return *runner_; }
 
  private:
-  // Clears device memory without waiting for the end. The stream runs work in
-  // order, so later submissions see the zeros, and freeing the memory waits for
-  // the clearing.
+  // Clears device memory and does not wait for the end. The stream runs work in
+  // order, so later submissions see the zeros, and the memory is not freed
+  // before it is cleared.
   Status ZeroOnDevice(const MemoryPiece& piece) {
     const Context::Current current(*context_);
     EMBER_RETURN_IF_ERROR(current.status());

@@ -83,8 +83,9 @@ TEST(CudaDeviceTest, SmallPinnedBuffersShareBlocks) {
   buffers.push_back(*device->Allocate(5 << 20, MemoryKind::kHostVisible));
   EXPECT_EQ(CallsOf("cuMemHostAlloc"), 2);
   buffers.clear();
-  EXPECT_EQ(CallsOf("cuMemFreeHost"), 1);  // One block of pinned memory is kept
-                                           // and so not freed.
+  // One of the two blocks of pinned memory is kept for later buffers, so only
+  // the other one is freed.
+  EXPECT_EQ(CallsOf("cuMemFreeHost"), 1);
 }
 
 TEST(CudaDeviceTest, TimesAreTakenWhereAskedFor) {
@@ -102,8 +103,8 @@ TEST(CudaDeviceTest, TimesAreTakenWhereAskedFor) {
   }
 }
 
-// A kernel that, as on a GPU, uses several threads with their numbers, and
-// shared memory of the block.
+// A kernel for the emulated GPU that reverses numbers. It uses what a real
+// kernel does: several threads, their numbers, and shared memory.
 void Reverse(GridThread* thread, void* const* arguments) {
   const uint32_t number = thread->thread[0];
   auto* const shared = reinterpret_cast<uint32_t*>(thread->shared);
@@ -149,9 +150,9 @@ TEST(CudaDeviceTest, LaunchesBlocksOfThreads) {
     EXPECT_EQ(found[i], i / 40 * 100 + (39 - i % 40)) << i;
 }
 
-// A kernel that stores the contents of its two maps at the offset given by its
-// parameter. Its bindings are the output and the tensor of the maps.
-// kMapNumbers is the number of values that it stores for a map.
+// StoreMaps is a kernel that writes the contents of its two tensor maps to its
+// output, at the offset that its parameter gives. Its bindings are the output
+// and the tensor of the maps. It writes kMapNumbers values for each map.
 constexpr size_t kMapNumbers = 18;
 
 void StoreMaps(GridThread*, void* const* arguments) {
@@ -189,10 +190,10 @@ class TensorMapsTest : public testing::Test {
     definition_.maps = maps_;
   }
 
-  // Returns the error of loading the definition.
+  // Loads the definition as it was changed by the test, and returns the status.
   Status Load() { return device_->LoadExecutable(definition_).status(); }
-  // Returns the error of recording a dispatch with these extents. The tensor is
-  // bound at the byte `offset`.
+  // Records a dispatch whose tensors have these extents and returns its status.
+  // The tensor is bound at byte `offset` of its buffer.
   Status Record(std::vector<int64_t> extents, int64_t length = 4096,
                 int64_t parameter = 0, int64_t offset = 1024) {
     if (executable_ == nullptr)
@@ -208,8 +209,8 @@ class TensorMapsTest : public testing::Test {
     return {static_cast<uint64_t*>(out_->host_data()),
             static_cast<size_t>(out_->size() / 8)};
   }
-  // Returns the values that the kernel stored for one map, beginning with the
-  // value number `first`.
+  // Returns the values that the kernel wrote for one map; the first of them is
+  // number `first` in the output.
   std::vector<uint64_t> Stored(size_t first) {
     const auto found = numbers().subspan(first, kMapNumbers);
     return {found.begin(), found.end()};
@@ -251,8 +252,8 @@ TEST_F(TensorMapsTest, AreArgumentsOfEachDispatch) {
                                    1, 0, 1, 1, 0, 1, 1, 0, 1}));
 }
 
-// If a box has its dims in another order than the tensor, each dim of the box
-// must still have the tensor's stride.
+// A box may have the tensor's dims in another order. Each dim of the encoded
+// map must then have the stride of the tensor's dim that it belongs to.
 TEST_F(TensorMapsTest, HaveTheirOrderOfDims) {
   maps_[0].box = {2, 256, 64};
   maps_[0].order[0] = 1;
@@ -267,8 +268,8 @@ TEST_F(TensorMapsTest, HaveTheirOrderOfDims) {
                                               1, 0, 1}));
 }
 
-// A dispatch's tensor maps are encoded once and belong to the command. They
-// stay valid when the list grows.
+// The tensor maps of a dispatch are encoded when it is recorded. Their bytes
+// must stay valid for CUDA graphs when further dispatches are recorded.
 TEST_F(TensorMapsTest, GraphsReplayThem) {
   constexpr int kDispatches = 6;
   for (int i = 0; i < kDispatches; ++i) {
@@ -276,8 +277,8 @@ TEST_F(TensorMapsTest, GraphsReplayThem) {
                      static_cast<int64_t>(2 * kMapNumbers) * i)
                   .ToString(),
               "OK");
-    // The first submission puts commands on the stream one by one, the second
-    // one launches a graph.
+    // After a new command the first submission is made command by command, and
+    // the second launches a graph, so one run is enough except at the end.
     const int runs = i + 1 < kDispatches ? 1 : 4;
     for (int run = 0; run < runs; ++run) {
       std::ranges::fill(numbers(), 0);
@@ -294,8 +295,8 @@ TEST_F(TensorMapsTest, GraphsReplayThem) {
   EXPECT_EQ(CallsOf("cuTensorMapEncodeTiled"), 2 * kDispatches);
 }
 
-// The largest total size of a kernel's arguments that all CUDA drivers support
-// is 4 KiB: 2 maps and 480 numbers of 8 bytes.
+// All CUDA drivers accept arguments of at most 4 KiB in all. The definition has
+// two maps and 481 numbers of 8 bytes, which is one number too many.
 TEST_F(TensorMapsTest, RefusesMoreArgumentsThanDriversTake) {
   definition_.binding_count = 256;
   definition_.parameter_count = 225;
@@ -329,8 +330,9 @@ TEST_F(TensorMapsTest, RefusesWrongExtents) {
             who +
                 "tensor map 0: expected strides of a multiple of 16 bytes and "
                 "below 2^40, found 82");
-  // The first tensor has 1680 bytes but its binding 1679; the second one is
-  // larger than any memory.
+  // The extents of the first dispatch give a tensor of 1680 bytes, one more
+  // than its binding has. Those of the second give a tensor that is larger than
+  // any memory.
   EXPECT_EQ(refusal({3, 7, 40, 9}, 1679),
             who +
                 "tensor map 0: expected a tensor within 1679 bytes of binding "
@@ -342,7 +344,8 @@ TEST_F(TensorMapsTest, RefusesWrongExtents) {
   EXPECT_EQ(Record({3, 7, 40, 9}, 4096, 0, 1032).code(),
             StatusCode::kInvalidArgument);
   EXPECT_EQ(CallsOf("cuLaunchKernel"), 0);
-  // Commands that were refused must not have been added to the list.
+  // The refused commands must not have been added to the list, so submitting it
+  // changes nothing.
   std::ranges::fill(numbers(), 7);
   ASSERT_TRUE((*device_->Submit(*list_))->Wait().ok());
   EXPECT_EQ(numbers()[0], 7u);

@@ -48,7 +48,8 @@ class ErrorsTest : public testing::Test {
              Concat({function, ":", call, ":", result}).c_str(), 1);
   }
 
-  // Number of objects so far that still existed when their context ended.
+  // Number of leaked objects before the test; the test fails if it leaks
+  // further ones.
   int64_t leaks_ = EmberEmulatedLeaks();
 };
 
@@ -81,7 +82,8 @@ TEST_F(ErrorsTest, NoDevice) {
   ExpectHas(other.message(), "expected a device below 1, found 7");
 }
 
-// An environment variable makes the driver do without tensor maps.
+// The variable EMBER_CUDA_WITHOUT_TENSOR_MAPS makes the driver offer no tensor
+// maps, even on a device that has them.
 TEST_F(ErrorsTest, WithoutTensorMaps) {
   ::setenv("EMBER_CUDA_EMULATE", "sm_90a", 1);
   ::setenv("EMBER_CUDA_WITHOUT_TENSOR_MAPS", "1", 1);
@@ -150,7 +152,8 @@ TEST_F(ErrorsTest, CodeThatIsNone) {
             StatusCode::kResourceExhausted);
 }
 
-// A driver that does not support tensor maps supports everything else.
+// Loads the same code with a library like a driver of CUDA 12 and with one like
+// CUDA 11.4. The second one refuses tensor maps; everything else works.
 TEST_F(ErrorsTest, ADriverBeforeTensorMaps) {
   const KernelCode code(Kernel::kScale, "emulated-grid");
   const BoxMap map = {.element_bytes = 4, .dims = 1, .box = {4}};
@@ -183,8 +186,8 @@ TEST_F(ErrorsTest, ADriverBeforeTensorMaps) {
   EXPECT_EQ(numbers[2], 15u);
 }
 
-// The kernel first scales a part of a buffer, and then accesses memory that
-// does not exist.
+// The dispatch's first blocks run correctly, later ones access memory that does
+// not exist. The whole context is then lost.
 TEST_F(ErrorsTest, AKernelFaults) {
   auto device = *CreateDevice("cuda-emulated", {});
   auto buffer = *device->Allocate(4096, MemoryKind::kHostVisible);
@@ -194,7 +197,8 @@ TEST_F(ErrorsTest, AKernelFaults) {
   auto list = *device->CreateCommandList();
   const BufferRange bindings[] = {{large.get(), 0, 64}, {large.get(), 0, 64}};
   const int64_t parameters[] = {3};
-  // The dispatch has more chunks than the buffer has elements.
+  // There are so many chunks that the kernel accesses memory behind the end of
+  // the buffer.
   ASSERT_TRUE(list->Dispatch(*executable, {.chunks = {1 << 20, 4, 1},
                                            .bindings = bindings,
                                            .parameters = parameters})
@@ -221,7 +225,8 @@ TEST_F(ErrorsTest, AKernelFaults) {
   EXPECT_TRUE(device->Allocate(64, MemoryKind::kDeviceLocal).ok());
 }
 
-// Uses every feature of a device once.
+// Uses every feature of a device once, so that each CUDA function that the
+// driver calls is called and can be made to fail.
 Status UseDevice() {
   EMBER_ASSIGN_OR_RETURN(
       auto device,
@@ -251,8 +256,9 @@ Status UseDevice() {
   EMBER_RETURN_IF_ERROR(list->Barrier());
   EMBER_RETURN_IF_ERROR(
       list->Copy({out.get(), 0, 4096}, {back.get(), 0, 4096}));
-  for (int run = 0; run < 3; ++run) {  // The second submission makes a graph of
-                                       // the list.
+  // The list is submitted three times: command by command, as a graph that is
+  // made then, and as the same graph again.
+  for (int run = 0; run < 3; ++run) {
     EMBER_ASSIGN_OR_RETURN(auto fence, device->Submit(*list));
     static_cast<void>(fence->done());
     EMBER_RETURN_IF_ERROR(fence->Wait());
@@ -309,8 +315,8 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
                                      ? StatusCode::kResourceExhausted
                                      : StatusCode::kFailedPrecondition)
             << status.ToString();
-        // The message names the function without the version (_v2) that its
-        // symbol has.
+        // Names of symbols may end with a version (_v2). Messages contain the
+        // function's name without it.
         ExpectHas(status.message(),
                   name.substr(0, name.find("_v2")).substr(0, 12));
       }

@@ -17,7 +17,7 @@ namespace {
 // Number of bytes of the buffer for the messages of the CUDA driver's compiler.
 constexpr size_t kLogBytes = 4096;
 
-// Returns the first line of the log that is not empty.
+// Returns the first line that is not empty of the messages of CUDA's compiler.
 std::string_view FirstLine(std::string_view log) {
   const size_t begin = log.find_first_not_of(" \n\r\t");
   if (begin == std::string_view::npos) return "no reason given";
@@ -123,8 +123,8 @@ Status CudaExecutable::SetShape(Context& context,
   for (size_t i = 0; i < workgroup_.size(); ++i)
     workgroup_[i] = static_cast<unsigned>(definition.workgroup[i]);
   shared_bytes_ = static_cast<unsigned>(definition.shared_bytes);
-  // A workgroup of this kernel may be smaller than the device's limit, because
-  // of the registers that the code uses.
+  // The largest workgroup of this kernel may be below the device's limit,
+  // because its code uses many registers. So the kernel's own limit is checked.
   int most = 0;
   EMBER_RETURN_IF_ERROR(context.Check(
       "cuFuncGetAttribute",

@@ -55,7 +55,8 @@ class ModuleCache {
  private:
   Context& context_;
   std::mutex mutex_;  // guards modules_
-  // The modules that are in use, by the bytes of their code.
+  // The loaded modules, by the bytes of their code. A module is unloaded when
+  // no executable uses it.
   std::map<std::string, std::weak_ptr<Module>, std::less<>> modules_;
 };
 

@@ -64,9 +64,9 @@ class Builder {
   }
 
  private:
-  // Adds an empty node for the barrier if several commands precede it. Later
-  // nodes depend on this node. Without it there would be an edge from each
-  // command before the barrier to each one behind it.
+  // Ends the commands since the last barrier. If there are several, adds an
+  // empty node that depends on all of them and on which later commands depend.
+  // Without it each later command would need an edge from each of them.
   Status Barrier() {
     if (since_.empty()) return OkStatus();
     before_ = std::move(since_);
@@ -83,9 +83,9 @@ class Builder {
 
   Context& context_;
   const CUgraph graph_;
-  std::vector<CUgraphNode> before_;  // Node of the last barrier, on which the
-                                     // next commands depend; empty before the
-                                     // first barrier.
+  // The node on which new commands depend: the last barrier's. The list is
+  // empty before the first barrier.
+  std::vector<CUgraphNode> before_;
   std::vector<CUgraphNode> since_;
 };
 
@@ -94,8 +94,8 @@ class Builder {
 std::vector<void*> PointersToArguments(const Command& command) {
   std::vector<void*> pointers;
   pointers.reserve(command.arguments.size() + command.maps.size());
-  // The arguments' types are not const in CUDA's declaration, but CUDA only
-  // reads them.
+  // CUDA's declaration takes pointers to non-const, but CUDA only reads the
+  // arguments.
   for (const uint64_t& argument : command.arguments)
     pointers.push_back(const_cast<uint64_t*>(&argument));
   for (const CUtensorMap& map : command.maps)

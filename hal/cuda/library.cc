@@ -12,7 +12,8 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Initialises a library whose functions have been found.
+// Initialises CUDA with a library whose functions have been found, and checks
+// its version and devices.
 StatusOr<std::shared_ptr<const Library>> Start(Library library) {
   // This environment variable makes the driver seem like an older one, without
   // tensor maps.

@@ -7,8 +7,8 @@
 
 namespace ember::hal::cuda {
 
-// A block of pinned memory. It is freed together with its last piece, but one
-// free block is kept for later pieces.
+// A block of pinned host memory, from which pieces are cut. It is freed when
+// its last piece is, except that one unused block is kept for later pieces.
 struct PinnedBlock {
   PinnedBlock(Context& context_of_it, uint64_t size)
       : context(context_of_it), bytes(size), free(size) {}
@@ -27,7 +27,7 @@ struct PinnedBlock {
 
 namespace {
 
-// alignment of Buffer::host_data() in bytes
+// Alignment of Buffer::host_data() in bytes.
 constexpr uint64_t kAlignment = 64;
 constexpr uint64_t kBlockBytes = uint64_t{16} << 20;
 // Largest number of bytes of a piece that shares a block with other pieces. A
@@ -48,8 +48,9 @@ StatusOr<std::unique_ptr<Memory>> Memory::Create(Context& context) {
   EMBER_RETURN_IF_ERROR(context.Check(
       "cuMemPoolCreate", context.cu().MemPoolCreate(&pool, &properties)));
   memory->pool_ = pool;
-  // This threshold makes the pool keep free memory instead of returning it to
-  // the system at each synchronisation.
+  // This threshold makes the pool keep all freed memory for later allocations.
+  // By default it would return the memory to the system at each
+  // synchronisation.
   uint64_t threshold = UINT64_MAX;
   EMBER_RETURN_IF_ERROR(context.Check(
       "cuMemPoolSetAttribute", context.cu().MemPoolSetAttribute(

@@ -32,7 +32,9 @@ struct PinnedBlock;
 struct MemoryPiece {
   CUdeviceptr address = 0;  // device address of the piece, a multiple of 64
   uint64_t bytes = 0;
-  uint8_t* host = nullptr;  // Address for the host. Only pinned memory has one.
+  // Address at which the host accesses the piece. It is null unless the memory
+  // is pinned.
+  uint8_t* host = nullptr;
   PinnedBlock* block = nullptr;
 };
 
@@ -60,7 +62,7 @@ class Memory {
   // Pool of the device's memory; null if the device has no pools.
   CUmemoryPool pool_ = nullptr;
 
-  std::mutex mutex_;  // This mutex guards the members below.
+  std::mutex mutex_;  // guards blocks_
   std::vector<std::unique_ptr<PinnedBlock>> blocks_;
 };
 

@@ -18,10 +18,11 @@ constexpr int kMaxMaps = 16;
 // Alignment in bytes of a binding's offset, because kernels load vectors of up
 // to this number of bytes.
 constexpr int64_t kBindingAlignment = 16;
-// Major number of the oldest architecture for which today's compilers of LLVM
-// and NVIDIA make code.
+// Smallest major compute capability that is accepted. Today's compilers of LLVM
+// and NVIDIA make no code for older architectures.
 constexpr int kOldestMajor = 7;
-// Major number of the first architecture whose kernels copy boxes of tensors.
+// Smallest major compute capability whose kernels can copy boxes of tensors
+// (tensor maps).
 constexpr int kFirstMajorWithBoxes = 9;
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr int64_t kAlignment = 16;
 constexpr int64_t kMaxExtent = int64_t{1} << 32;
 constexpr int64_t kMaxStride = (int64_t{1} << 40) - 1;
 constexpr int64_t kMaxBox = 256;
-// largest number of bytes of a row of a swizzled box
+// Largest number of bytes of a row of a swizzled box.
 constexpr int64_t kSwizzledBytes = 128;
 
 Status Refuse(size_t map, std::string_view expected, int64_t found) {
@@ -76,7 +76,8 @@ CUtensorMapDataType TypeOf(int element_bytes) {
 // in that order, with heads inside of rows).
 struct Geometry {
   std::array<uint64_t, BoxMap::kMaxDims> extents = {};
-  // Strides in bytes of all dims except the innermost one.
+  // Strides in bytes of the dims except the innermost one, whose elements are
+  // contiguous.
   std::array<uint64_t, BoxMap::kMaxDims> strides = {};
   std::array<uint32_t, BoxMap::kMaxDims> box = {};
 };
@@ -84,10 +85,12 @@ struct Geometry {
 StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
                               const BufferRange& binding,
                               std::span<const int64_t> extents) {
-  // for each dim of the tensor, its stride in bytes
+  // The stride in bytes of each dim, in the tensor's order (the outermost
+  // first).
   std::array<uint64_t, BoxMap::kMaxDims> strides = {};
-  int64_t bytes = map.element_bytes;  // bytes between neighbours along the
-                                      // current dim
+  // Stride of the current dim: the product of the extents of all later dims, in
+  // bytes.
+  int64_t bytes = map.element_bytes;
   for (int dim = map.dims - 1; dim >= 0; --dim) {
     const int64_t extent = extents[static_cast<size_t>(dim)];
     if (extent < 1 || extent > kMaxExtent)
@@ -97,8 +100,8 @@ StatusOr<Geometry> GeometryOf(size_t number, const BoxMap& map,
       return Refuse(number, "strides of a multiple of 16 bytes and below 2^40",
                     bytes);
     strides[dim] = static_cast<uint64_t>(bytes);
-    // This check also ensures that the product of the extents does not
-    // overflow.
+    // Besides refusing tensors that are too large, this check ensures that the
+    // product of the extents, which the loop computes, does not overflow.
     if (extent > binding.length / bytes) {
       return InvalidArgumentError(Concat(
           {"tensor map ", number, ": expected a tensor within ", binding.length,

@@ -11,9 +11,10 @@
 namespace ember::hal::opencl {
 namespace {
 
-// alignment of Buffer::host_data() in bytes
+// Alignment of Buffer::host_data() in bytes.
 constexpr size_t kHostAlignment = 64;
-// Drivers pin whole pages, and share memory with the host only in whole pages.
+// Memory of the host is allocated in whole pages, because drivers can pin it,
+// or share it with the device, only page by page.
 constexpr size_t kPage = 4096;
 
 Status OutOfMemory(int64_t bytes, const Status& status) {
@@ -37,7 +38,8 @@ StatusOr<OpenClBuffer::Memory> OpenClBuffer::AllocateShared(Context& context,
   void* const host = context.cl().SVMAlloc(
       context.handle(), kMemReadWrite | kMemSvmFineGrainBuffer, bytes,
       kHostAlignment);
-  // The function reports every failure by a null pointer.
+  // clSVMAlloc returns null for every kind of failure, so a result code is
+  // chosen here.
   if (host == nullptr) {
     EMBER_RETURN_IF_ERROR(context.Check("clSVMAlloc", kOutOfResources));
   }
@@ -89,7 +91,8 @@ StatusOr<std::unique_ptr<OpenClBuffer>> OpenClBuffer::Create(Context& context,
       EMBER_RETURN_IF_ERROR(buffer->Map(/*waits=*/1));
     return buffer;
   }
-  // The queue runs work in order, so later submissions see the zeros.
+  // The fill is not awaited: the queue runs work in order, so later submissions
+  // see the zeros.
   const uint8_t zero = 0;
   EMBER_RETURN_IF_ERROR(context.Check(
       "clEnqueueFillBuffer", context.cl().EnqueueFillBuffer(
@@ -104,7 +107,8 @@ OpenClBuffer::~OpenClBuffer() {
     cl.SVMFree(context_.handle(), host_data());
   } else {
     if (is_pinned()) {
-      // The driver may access the host's memory until the object is gone.
+      // The driver may access the pinned memory until the memory object is
+      // gone, so the object is released before the memory is freed.
       static_cast<void>(Lend());
       context_.Finish();
     }

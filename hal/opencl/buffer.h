@@ -28,36 +28,39 @@ namespace ember::hal::opencl {
 class OpenClBuffer final : public Buffer {
  public:
   // Makes a zeroed buffer that is not yet counted in the memory's limit.
-  // shows_host: true if the host must be able to access it.
+  // `shows_host` is true if the host must be able to access the buffer.
   static StatusOr<std::unique_ptr<OpenClBuffer>> Create(Context& context,
                                                         int64_t size,
                                                         bool shows_host);
   ~OpenClBuffer() override;
 
-  // From now on the counter includes the buffer's bytes; the destructor gives
-  // them back.
+  // Counts the buffer's bytes in the counter, which must outlive the buffer.
+  // The destructor subtracts them again.
   void CountIn(MemoryCounter& counter) { counter_ = &counter; }
 
   // Returns the memory object; null if the buffer is shared virtual memory at
   // host_data().
   cl_mem handle() const { return memory_.handle; }
   bool has_shared_address() const { return memory_.handle == nullptr; }
-  // True if a submission that uses the buffer must Lend it and TakeBack it.
+  // True if the buffer is pinned memory: each submission that uses it must call
+  // Lend before its commands and TakeBack after them.
   bool is_pinned() const {
     return memory_.handle != nullptr && memory_.host != nullptr;
   }
 
-  // Enqueue the commands that give pinned memory to the device, and back to the
-  // host. If memory could not be given back, the device still has it, and Lend
-  // does nothing.
+  // Lend enqueues the command that unmaps pinned memory, so that the device may
+  // use it; TakeBack maps it for the host again. If an earlier TakeBack failed,
+  // the device still has the memory, and Lend does nothing.
   Status Lend();
   Status TakeBack();
 
  private:
   struct Memory {
     cl_mem handle = nullptr;
-    void* host = nullptr;    // address for the host; null if it has none
-    bool is_mapped = false;  // true if the host has pinned memory
+    // Address at which the host accesses the memory; null if it cannot.
+    void* host = nullptr;
+    // True if pinned memory is mapped, so that the host may access it.
+    bool is_mapped = false;
   };
 
   OpenClBuffer(Context& context, int64_t size, Memory memory)

@@ -61,7 +61,8 @@ Status OpenClCommandList::Dispatch(const Executable& executable,
   const auto& code = static_cast<const OpenClExecutable&>(executable);
   Command command = {.workgroup = code.workgroup()};
   for (size_t i = 0; i < command.invocations.size(); ++i) {
-    // Nothing is recorded for 0 chunks, because OpenCL 1.2 refuses them.
+    // A dispatch of 0 chunks does nothing and is not recorded, because OpenCL
+    // 1.2 refuses a count of 0.
     if (arguments.chunks[i] == 0) return OkStatus();
     command.invocations[i] =
         static_cast<size_t>(arguments.chunks[i]) * command.workgroup[i];
@@ -113,8 +114,8 @@ StatusOr<std::shared_ptr<Submission>> OpenClCommandList::Submit() const {
 
 Status OpenClCommandList::Enqueue() const {
   Status status;
-  // Buffers that were lent are taken back even if a command fails, so that each
-  // is mapped again.
+  // Pinned buffers are lent to the device for the commands. They are taken back
+  // even if a command fails, because the host could not access them otherwise.
   std::vector<OpenClBuffer*> lent;
   for (OpenClBuffer* const buffer : pinned_) {
     if (status.ok()) status = buffer->Lend();

@@ -25,11 +25,13 @@ namespace ember::hal::opencl {
 struct Command {
   enum class Kind : uint8_t { kCopy, kFill, kDispatch };
   Kind kind = Kind::kDispatch;
-  // The ranges of a kCopy or kFill command, which are never empty.
+  // The ranges of a kCopy command, or the target of a kFill command. They are
+  // never empty.
   BufferRange source = {};
   BufferRange target = {};
   uint8_t value = 0;  // byte value that a kFill command writes
-  // The fields of a kDispatch command; the command list owns the kernel.
+  // The following fields belong to a kDispatch command. The command list owns
+  // the kernel object, which has the arguments.
   cl_kernel kernel = nullptr;
   std::array<size_t, 3> invocations = {1, 1, 1};
   std::array<size_t, 3> workgroup = {1, 1, 1};
@@ -49,7 +51,7 @@ class OpenClCommandList final : public CommandList {
                   const DispatchArguments& arguments) override;
   Status Barrier() override { return OkStatus(); }
 
-  // Submits the list. Thread-safe.
+  // Submits the list to the queue. Several threads may call it at once.
   StatusOr<std::shared_ptr<Submission>> Submit() const;
 
  private:
@@ -63,7 +65,8 @@ class OpenClCommandList final : public CommandList {
   Context& context_;
   const DeviceLimits& limits_;
   std::vector<Command> commands_;
-  // The buffers of the commands that are pinned memory (buffer.h).
+  // Buffers of pinned memory (buffer.h) that the commands use; each submission
+  // lends them to the device.
   std::set<OpenClBuffer*> pinned_;
 
   // This mutex guards the member below. It is mutable because Submit is const:

@@ -66,7 +66,7 @@ StatusOr<std::shared_ptr<Submission>> Context::Submit(
   if (status.ok()) {
     StatusOr<cl_event> end = EnqueueMarker();
     if (end.ok()) {
-      // From this point on the submission owns the events.
+      // From here on the submission owns the events and releases them.
       auto submission =
           std::make_shared<Submission>(shared_from_this(), begin, *end);
       begin = nullptr;
@@ -84,7 +84,7 @@ StatusOr<std::shared_ptr<Submission>> Context::Submit(
 }
 
 void Context::Finish() {
-  // A lost device may never complete its work.
+  // If the device is lost, its work may never complete, so it is not awaited.
   if (Alive().ok()) cl().Finish(queue_);
 }
 
@@ -113,7 +113,9 @@ bool Submission::IsDone() {
            .ok())
     return !context_->Alive().ok();
   if (state > kComplete) return false;
-  // Wait returns the error with which the commands ended.
+  // A negative state means that the commands ended with an error. They are
+  // done, but not marked as such, so that Wait still finds and returns the
+  // error.
   if (state == kComplete) is_done_.store(true, std::memory_order_release);
   return true;
 }

@@ -49,17 +49,20 @@ class Context : public std::enable_shared_from_this<Context> {
   // Converts the result of the OpenCL call `call` to a status with the device's
   // name. If the result says that the device is lost, the loss is recorded.
   Status Check(std::string_view call, cl_int result);
-  // Does the same for a call that waits for commands: every error of one of
-  // them means that the device is lost.
+  // Does what Check does, for the result of a call that waits for commands: if
+  // one of the commands failed, the device counts as lost, whatever the error
+  // is.
   Status CheckWait(std::string_view call, cl_int result);
-  // Returns OK, or the error of the lost device.
+  // Returns OK if the device can be used; otherwise the error with which it was
+  // lost.
   Status Alive() const { return loss_.status(); }
 
   // Calls `enqueue`, which puts commands on the queue. No other thread enqueues
   // commands meanwhile.
   StatusOr<std::shared_ptr<Submission>> Submit(
       const std::function<Status()>& enqueue);
-  // Waits for all enqueued work and ignores errors; destructors call it.
+  // Waits for all enqueued work and ignores errors, because its callers
+  // (destructors, and Submit after an error) cannot report them.
   void Finish();
 
  private:
@@ -80,7 +83,7 @@ class Context : public std::enable_shared_from_this<Context> {
   DeviceLoss loss_;
 };
 
-// Represents the work that was put on the queue up to a point.
+// A submission represents the work that was put on the queue until it was made.
 class Submission {
  public:
   // Owns the events.

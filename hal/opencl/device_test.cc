@@ -88,7 +88,8 @@ TEST_F(DeviceTest, KeepsProgramsForLaterProcesses) {
   const std::string folder = testing::TempDir() + "kept";
   EXPECT_EQ(BuildsOfLoading(folder), 1);
   EXPECT_EQ(BuildsOfLoading(folder), 0);
-  // Another version of the driver has its own file.
+  // A driver of another version must not use the file of the first one. It
+  // builds the program once and stores a file of its own.
   ::setenv("EMBER_OPENCL_FAKE", "driver2", 1);
   EXPECT_EQ(BuildsOfLoading(folder), 1);
   EXPECT_EQ(BuildsOfLoading(folder), 0);
@@ -97,8 +98,8 @@ TEST_F(DeviceTest, KeepsProgramsForLaterProcesses) {
   EXPECT_EQ(PrivateFolder::Open(folder + "/opencl")->List().size(), 2U);
 }
 
-// Files that are damaged, cut, or that others may have written are not used,
-// and replaced.
+// A file in the cache is not used, and is replaced, if it is damaged, cut off,
+// or may have been written by another user.
 TEST_F(DeviceTest, DoesNotTrustFiles) {
   const std::string folder = testing::TempDir() + "damaged";
   ASSERT_EQ(BuildsOfLoading(folder), 1);
@@ -130,8 +131,9 @@ TEST_F(DeviceTest, WorksWithoutAFolder) {
   EXPECT_EQ(BuildsOfLoading("/proc/no/such/folder"), 1);
 }
 
-// The fake device has a copy of mapped memory, which it updates when the memory
-// is lent and taken back.
+// The fake device has its own copy of mapped memory, which it updates only when
+// the memory is unmapped and mapped. So the test fails if the driver forgets
+// one of these calls.
 TEST_F(DeviceTest, MapsMemoryOfTheHost) {
   ::setenv("EMBER_OPENCL_WITHOUT_SVM", "1", 1);
   auto device = *CreateDevice("opencl", {});

@@ -183,7 +183,8 @@ TEST_F(ErrorsTest, CodeThatIsNone) {
   EXPECT_EQ(refusal(definition).code(), StatusCode::kResourceExhausted);
   definition.workgroup = {512, 1, 1};
   EXPECT_EQ(refusal(definition).code(), StatusCode::kResourceExhausted);
-  // The device allows more invocations than this code.
+  // The fake device allows 256 invocations in a workgroup, but only 128 for
+  // this kernel.
   definition.workgroup = {256, 1, 1};
   EXPECT_EQ(refusal(definition).message(),
             "executable 'scale': entry point 'scale': expected at most 128 "
@@ -229,7 +230,8 @@ TEST_F(ErrorsTest, DeviceIsLost) {
   EXPECT_TRUE(device->Allocate(64, MemoryKind::kDeviceLocal).ok());
 }
 
-// Uses every feature of a device once.
+// Uses every feature of a device once, so that each OpenCL function that the
+// driver calls is called and can be made to fail.
 Status UseDevice(const DeviceOptions& options) {
   EMBER_ASSIGN_OR_RETURN(auto device, CreateDevice("opencl", options));
   EMBER_ASSIGN_OR_RETURN(auto in,
@@ -306,7 +308,8 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
                                    .separate_memory = true,
                                    .timestamps = true};
     ::unsetenv("EMBER_OPENCL_FAULT");
-    // The second use takes the program from the cache.
+    // The first use stores the built program in the cache, so the counted
+    // second use reads it from there.
     ASSERT_TRUE(UseDevice(options).ok());
     EMBER_FAKE(EmberFakeReset)();
     const Status works = UseDevice(options);

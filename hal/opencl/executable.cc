@@ -70,8 +70,8 @@ Status OpenClExecutable::CheckKernel(cl_kernel kernel) const {
                 " bindings and ", parameter_count(), " parameters, found ",
                 static_cast<int64_t>(arguments)}));
   }
-  // A workgroup of this kernel may be smaller than the device's limit, because
-  // of the registers that the code uses.
+  // The largest workgroup of this kernel may be below the device's limit,
+  // because its code uses many registers. So the kernel's own limit is checked.
   size_t most = 0;
   EMBER_RETURN_IF_ERROR(context_.Check(
       "clGetKernelWorkGroupInfo",

@@ -47,7 +47,8 @@ StatusOr<Functions> LoadFunctions() {
   EMBER_OPENCL_OPTIONAL_FUNCTIONS(EMBER_OPENCL_FIND)
 #undef EMBER_OPENCL_LOAD
 #undef EMBER_OPENCL_FIND
-  // This environment variable makes devices seem to lack shared virtual memory.
+  // The variable EMBER_OPENCL_WITHOUT_SVM makes devices seem to lack shared
+  // virtual memory, for tests of the other kinds.
   if (IsSet("EMBER_OPENCL_WITHOUT_SVM")) cl.SVMAlloc = nullptr;
   return cl;
 }
@@ -67,8 +68,8 @@ StatusOr<std::vector<cl_platform_id>> PlatformsOf(const Functions& cl) {
   return platforms;
 }
 
-// Adds the platform's devices. A device that cannot be used is left out, and
-// `problem` then says why.
+// Adds the usable devices of a platform to `devices`. If a device cannot be
+// used, `problem` is set to the reason.
 Status AddDevices(const Functions& cl, cl_platform_id platform,
                   std::vector<FoundDevice>& devices, std::string& problem) {
   cl_uint count = 0;
@@ -111,7 +112,8 @@ StatusOr<std::shared_ptr<const Library>> OpenLibrary() {
                              ? "OpenCL: expected a device, found none"
                              : Concat({"OpenCL: ", problem}));
   }
-  // GPUs come first, because a user who names no device wants one.
+  // Devices are sorted with GPUs first, because a user who names no device
+  // wants a GPU.
   std::vector<FoundDevice> others;
   std::vector<FoundDevice> all;
   for (FoundDevice& device : library->devices)

@@ -46,8 +46,8 @@ std::string_view Unpack(std::string_view file, std::string_view key) {
   return contents.substr(key.size());
 }
 
-// Returns the line of a compiler's messages that says most: the first with an
-// error, or else the first that is not empty.
+// Returns the most helpful line of a compiler's messages: the first with an
+// error, or if there is none, the first that is not empty.
 std::string_view SayingLine(std::string_view log) {
   std::string_view first;
   for (size_t begin = 0; begin < log.size();) {
@@ -95,8 +95,8 @@ StatusOr<std::shared_ptr<Program>> ProgramCache::Load(std::string_view source) {
         return program;
     }
   }
-  // Programs are built without the lock, because building takes long. Two
-  // threads may build the same one.
+  // The lock is not held while a program is built, because that takes long. So
+  // two threads may build the same program; one of the results is kept.
   std::string text(source);
   const std::string key = Origin() + text;
   const std::string name = FileName(key);
@@ -183,7 +183,8 @@ void ProgramCache::Save(const Program& program, const std::string& name,
   const size_t at = file.size();
   file.resize(at + bytes);
   char* binary = file.data() + at;
-  // The property is an array of pointers, one for each device.
+  // CL_PROGRAM_BINARIES is an array with one pointer for each device. The
+  // program has one device, so the address of one pointer is passed.
   if (!get(kProgramBinaries, sizeof binary, static_cast<void*>(&binary)))
     return;
   header.hash = HashString(std::string_view(file).substr(sizeof header));

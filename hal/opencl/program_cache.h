@@ -61,13 +61,14 @@ class ProgramCache {
 
  private:
   StatusOr<std::shared_ptr<Program>> BuildSource(const std::string& source);
-  // Returns null if there is no file, or if the driver does not take it.
+  // Builds a program from a file of the cache. Returns null if there is no such
+  // file, or if the driver refuses it.
   std::shared_ptr<Program> BuildFile(const std::string& name,
                                      const std::string& key);
   Status Build(const Program& program);
   std::string MessagesOf(const Program& program);
-  // Returns what a program is made of besides its source: device, driver and
-  // options.
+  // Returns a text of everything besides its source that determines a built
+  // program: device, driver and options. It is part of a file's key.
   std::string Origin() const;
   void Save(const Program& program, const std::string& name,
             const std::string& key);

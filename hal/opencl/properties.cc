@@ -12,10 +12,11 @@
 namespace ember::hal::opencl {
 namespace {
 
-// Alignment of the offsets of bindings: that of the largest type of elements.
+// Required alignment in bytes of the offsets of bindings: that of the largest
+// type of elements.
 constexpr int64_t kBindingAlignment = 16;
-// Number of invocations that schedules assume to advance together on a GPU that
-// does not say it.
+// Subgroup size that is assumed for a GPU that does not report one. Only
+// schedules depend on it.
 constexpr int64_t kUsualSubgroup = 32;
 constexpr int kOldestMajor = 1, kOldestMinor = 2;
 
@@ -30,7 +31,8 @@ class Query {
           cl_.GetDeviceInfo(device_, property, sizeof value, &value, nullptr));
     return value;
   }
-  // Returns 0 if the device does not know the property.
+  // Returns the value of a property of the device; 0 if the device does not
+  // know the property.
   template <typename Value>
   Value GetIfKnown(cl_uint property) {
     Value value = {};
@@ -71,7 +73,8 @@ class Query {
   Status status_;
 };
 
-// Reads the numbers of "OpenCL 3.0 PoCL …".
+// Sets the version's numbers from the version text, such as "OpenCL 3.0 PoCL
+// …".
 void ReadVersion(DeviceProperties& properties) {
   constexpr std::string_view kBegin = "OpenCL ";
   const std::string_view text = properties.version;

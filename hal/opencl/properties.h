@@ -34,7 +34,7 @@ struct DeviceProperties {
   std::string platform_version;
   std::string version;  // text of the device: "OpenCL 3.0 PoCL HSTR: …"
   std::string profile;  // "FULL_PROFILE" or "EMBEDDED_PROFILE"
-  int major = 0;        // the version's numbers; 0 if the text has none
+  int major = 0;        // first number of the version; 0 if the text has none
   int minor = 0;
   bool is_cpu = false;
   bool is_gpu = false;
@@ -48,14 +48,16 @@ struct DeviceProperties {
   // True if the host and the device share memory at the same addresses, without
   // calls that map it (fine-grained buffers of shared virtual memory).
   bool has_shared_addresses = false;
-  // True if the device's memory is the host's.
+  // True if the device uses the host's memory and has no memory of its own.
   bool is_unified = false;
   int64_t memory_bytes = 0;
   int64_t allocation_bytes = 0;  // largest number of bytes of a buffer
-  int64_t shared_bytes = 0;      // bytes of a workgroup's memory
-  int64_t argument_bytes = 0;    // bytes of all arguments of a kernel
-  int64_t invocations = 0;       // largest number of a workgroup's invocations
-  std::array<int64_t, 3> workgroup = {};  // the same, along each dimension
+  int64_t shared_bytes = 0;  // largest number of bytes of a workgroup's memory
+  // Largest number of bytes of a kernel's arguments.
+  int64_t argument_bytes = 0;
+  int64_t invocations = 0;  // largest number of invocations in a workgroup
+  // Largest number of invocations in a workgroup along x, y and z.
+  std::array<int64_t, 3> workgroup = {};
   int64_t subgroup_size = 0;
 
   std::string Target() const;
@@ -65,8 +67,8 @@ struct DeviceProperties {
   std::string WhatItLacks() const;
 };
 
-// Bytes that a kernel's arguments take: for each binding an address and an
-// offset, for each parameter a number.
+// Bytes of a kernel's arguments: a binding takes an address and an offset, a
+// parameter a number.
 inline constexpr int64_t kBindingArgumentBytes = 16;
 inline constexpr int64_t kParameterArgumentBytes = 8;
 

@@ -4,7 +4,8 @@
 # none, which they say. PoCL starts two threads whatever the machine has, and keeps its compiled
 # kernels in the test's own folder.
 OPENCL_TEST_ENV = {
-    # PoCL's compiler leaks a little memory, and its library is unloaded before LeakSanitizer runs.
+    # Leaks are not detected, because PoCL's compiler leaks a little memory, and its library is
+    # unloaded before LeakSanitizer runs.
     "LSAN_OPTIONS": "detect_leaks=0",
     "POCL_CACHE_DIR": "/tmp/ember_pocl",
     "POCL_MAX_PTHREAD_COUNT": "2",
@@ -15,8 +16,8 @@ FAKE_OPENCL = "//hal/opencl/testing:libfake_opencl.so"
 # The `env` attribute of tests that use the fake library, with FAKE_OPENCL as their data.
 FAKE_OPENCL_ENV = {"EMBER_OPENCL_LIBRARY": "hal/opencl/testing/libfake_opencl.so"}
 
-# The ways in which the driver gives the host memory: name, arguments of the conformance suite,
-# environment.
+# The three ways in which the driver gives the host access to memory, with which the conformance
+# suite runs: the end of the test's name, arguments of the suite, environment.
 OPENCL_MEMORIES = [
     ("", [], {}),
     ("_separate_memory", ["--separate-memory"], {}),

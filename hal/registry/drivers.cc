@@ -12,8 +12,8 @@
 namespace ember::hal {
 namespace {
 
-// Makes the device of a driver that has only one device. Returns NotFound for
-// indices other than 0.
+// Makes the device of a driver that has exactly one device, so `index` must be
+// 0; otherwise returns NotFound.
 template <StatusOr<std::shared_ptr<Device>> (*create)(const DeviceOptions&)>
 StatusOr<std::shared_ptr<Device>> CreateOnly(int index,
                                              const DeviceOptions& options) {
@@ -31,8 +31,8 @@ StatusOr<std::vector<DeviceDescription>> ListOnly() {
        .target = std::string((*device)->target())}};
 }
 
-// One line per driver: its name, the functions that make and list its devices,
-// and a description.
+// The drivers of this binary. Each line has a driver's name, the functions that
+// make a device and list the devices, and a description.
 constexpr Driver kDrivers[] = {
     {"cpu", CreateOnly<CreateCpuDevice>, ListCpuDevices,
      "the host's processors: thread pool, host functions"},

@@ -22,7 +22,8 @@ namespace ember::hal {
 
 struct Driver {
   std::string_view name;
-  // Makes a device. `index` is the device's number in the result of `list`.
+  // Makes a device of this driver. `index` is the device's number in the result
+  // of `list`.
   StatusOr<std::shared_ptr<Device>> (*create)(int index,
                                               const DeviceOptions& options);
   // Returns the devices that exist now. If there are none, returns an error
@@ -33,8 +34,8 @@ struct Driver {
 
 std::span<const Driver> AllDrivers();
 
-// Makes a device. `device` is the name of a driver, which means the driver's
-// first device, or "NAME:INDEX".
+// Makes a device. `device` is "NAME:INDEX" with the name of a driver, or only
+// the name, which means the driver's first device.
 StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view device,
                                                const DeviceOptions& options);
 

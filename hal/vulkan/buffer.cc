@@ -49,8 +49,9 @@ StatusOr<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(
 
 VulkanBuffer::~VulkanBuffer() {
   context_.Finish(zeroing_);
-  handle_ = OwnedBuffer();  // The VkBuffer is destroyed before its memory is
-                            // freed.
+  // The VkBuffer must be destroyed before the memory that is bound to it is
+  // freed.
+  handle_ = OwnedBuffer();
   memory_.Free(piece_);
   if (counter_ != nullptr)
     counter_->Give(size(), /*is_hidden=*/host_data() == nullptr);

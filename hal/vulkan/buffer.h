@@ -28,8 +28,8 @@ class VulkanBuffer final : public Buffer {
 
   VkBuffer handle() const { return handle_.get(); }
 
-  // From now on the counter includes the buffer's bytes; the destructor gives
-  // them back.
+  // Counts the buffer's bytes in the counter, which must outlive the buffer.
+  // The destructor subtracts them again.
   void CountIn(MemoryCounter& counter) { counter_ = &counter; }
   // Sets the number of the submission that zeroes the buffer. The destructor
   // waits for this submission.

@@ -78,8 +78,8 @@ StatusOr<VkCommandBuffer> VulkanCommandList::Open() {
                                       context_.device(), &info, &commands)));
   const VkCommandBufferBeginInfo begin = {
       .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-      // The flag allows a list to be submitted again before its last submission
-      // has ended.
+      // This flag allows the command buffer to be submitted again while an
+      // earlier submission of it still runs.
       .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
   EMBER_RETURN_IF_ERROR(
       context_.Check("vkBeginCommandBuffer",
@@ -181,8 +181,8 @@ Status VulkanCommandList::Dispatch(const Executable& executable,
     bindings.reserve(arguments.bindings.size());
     for (const BufferRange& range : arguments.bindings) {
       const VkFormat format = code.texel_formats()[bindings.size()];
-      // Vulkan does not allow empty ranges, so an empty binding gets some bytes
-      // of the buffer, which the kernel does not access.
+      // Vulkan does not allow empty ranges. For an empty binding some bytes of
+      // fill_bytes_ are bound, which the kernel does not access.
       const bool is_empty = range.length == 0;
       DescriptorSets::Binding& binding = bindings.emplace_back();
       binding.buffer = {

@@ -32,7 +32,8 @@ class FillBytes {
   static constexpr int64_t kMaxBytes = 3;
 
   VkBuffer buffer() const { return buffer_->handle(); }
-  // Returns an offset at which the buffer has kMaxBytes bytes with this value.
+  // Returns an offset in the buffer from which kMaxBytes bytes all have this
+  // value.
   static VkDeviceSize OffsetOf(uint8_t value) {
     return VkDeviceSize{4} * value;
   }
@@ -82,21 +83,22 @@ class VulkanCommandList final : public CommandList {
   const DeviceLimits& limits_;
   const FillBytes& fill_bytes_;
   OwnedCommandPool pool_;
-  // Views of texel buffers. They are declared before the descriptor sets that
-  // use them, so that they are destroyed later.
+  // Views of the texel buffers that the commands use. The member comes before
+  // sets_, so that it is destroyed after the descriptor sets that use the
+  // views.
   std::vector<OwnedBufferView> views_;
   DescriptorSets sets_;
 
   // The members below are mutable because Submit is const: a submission does
   // not change the list's commands.
-  mutable std::mutex mutex_;  // This mutex guards the members below.
+  mutable std::mutex mutex_;  // Guards the members below, which Submit changes.
   // true while the last command buffer is being recorded
   mutable bool is_open_ = false;
-  // Error of a command buffer that could not be ended; the list cannot be used
-  // afterwards.
+  // The error with which a command buffer could not be ended. If there is one,
+  // the list cannot be used any more.
   mutable Status problem_;
   mutable uint64_t last_submission_ = 0;
-  // command buffers of the list; the pool owns them
+  // Command buffers of the list; the pool owns them.
   std::vector<VkCommandBuffer> buffers_;
 };
 

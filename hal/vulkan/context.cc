@@ -120,7 +120,8 @@ Status Context::Wait(uint64_t number) {
 
 void Context::Finish(uint64_t number) {
   if (Wait(number).ok()) return;
-  // If the device is lost, the call below returns at once.
+  // Wait has failed. If that is because the device is lost, this call returns
+  // at once; otherwise it waits until all work has ended.
   const std::lock_guard<std::mutex> lock(submit_mutex_);
   vk_.DeviceWaitIdle(device_);
 }

@@ -47,7 +47,8 @@ class Context {
   // Converts the result of the Vulkan call `call` to a status with the device's
   // name. If the result says that the device is lost, the loss is recorded.
   Status Check(std::string_view call, VkResult result);
-  // Returns OK, or the error of a lost device.
+  // Returns OK if the device can be used; otherwise the error with which it was
+  // lost.
   Status Alive() const { return loss_.status(); }
 
   // Submits command buffers and returns the number of the submission. The
@@ -74,11 +75,11 @@ class Context {
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
   VkSemaphore timeline_ = VK_NULL_HANDLE;
-  // Largest number of a submission that is known to be complete; all earlier
-  // ones are complete too.
+  // Number of the latest submission that is known to be complete. All earlier
+  // ones are complete, too.
   std::atomic<uint64_t> done_{0};
 
-  std::mutex submit_mutex_;  // This mutex guards the queue and submitted_.
+  std::mutex submit_mutex_;  // guards queue_ and submitted_
   uint64_t submitted_ = 0;
 
   DeviceLoss loss_;

@@ -25,8 +25,8 @@ std::string_view NameOf(ComponentType type) {
     case ComponentType::kUnsigned32:
       return "i32";
   }
-  // The device may also list products of other types or scopes; they have no
-  // name.
+  // Other component types have no name: the device may list products of them,
+  // but the compiler does not use these.
   return "";
 }
 

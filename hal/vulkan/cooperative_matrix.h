@@ -41,7 +41,7 @@ enum class ComponentType : int32_t {
   kUnsigned32 = 9,
 };
 
-// Number of the value of VkScopeKHR for a subgroup.
+// The value of VkScopeKHR that means a subgroup.
 inline constexpr int32_t kSubgroupScope = 3;
 
 struct CooperativeMatrixProperties {

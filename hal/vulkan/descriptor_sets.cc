@@ -16,8 +16,8 @@ constexpr uint32_t kDescriptorsPerSet = 4;
 Status DescriptorSets::AddPool(uint32_t descriptors) {
   const uint32_t sets =
       std::min(kMaxSets, kFirstSets << std::min<size_t>(pools_.size(), 8));
-  // A pool has this number of descriptors of each kind (storage buffers, texel
-  // buffers), because all its sets may use the same kind.
+  // The number of descriptors of each kind (storage buffers, texel buffers) in
+  // the pool. It suffices even if all sets use the same kind.
   const uint32_t count = std::max(sets * kDescriptorsPerSet, descriptors);
   const VkDescriptorPoolSize sizes[] = {
       {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .descriptorCount = count},

@@ -22,7 +22,8 @@ class DescriptorSets {
   // Makes an object without pools. `context` must outlive it.
   explicit DescriptorSets(Context& context) : context_(context) {}
 
-  // A buffer that is bound: a storage buffer, or a texel buffer with its view.
+  // A buffer to be bound to a kernel: a storage buffer, or a texel buffer with
+  // its view.
   struct Binding {
     VkDescriptorBufferInfo buffer;
     // View of a texel buffer; null for a storage buffer.
@@ -38,7 +39,8 @@ class DescriptorSets {
 
   Context& context_;
   std::vector<OwnedDescriptorPool> pools_;
-  // Numbers of sets and of descriptors that the last pool can still provide.
+  // Numbers of sets and of descriptors that can still be allocated from the
+  // last pool.
   uint32_t free_sets_ = 0, free_descriptors_ = 0;
 };
 

@@ -70,7 +70,8 @@ class VulkanDevice final : public Device {
     runner_ = options.host_runner != nullptr ? options.host_runner : &*pool_;
   }
 
-  // Does the parts of making the device that may fail.
+  // Makes the members whose creation may fail, which the constructor cannot
+  // report.
   Status Start() {
     EMBER_ASSIGN_OR_RETURN(fill_bytes_, FillBytes::Create(*context_, memory_));
     return OkStatus();
@@ -163,8 +164,8 @@ class VulkanDevice final : public Device {
 
   std::mutex zeroings_mutex_;
   std::deque<Zeroing>
-      // Command lists that zero buffers and may still be running, with the
-      // numbers of their submissions.
+      // Command lists that zero new buffers, with the numbers of their
+      // submissions. They are destroyed when they are complete.
       zeroings_;
 };
 

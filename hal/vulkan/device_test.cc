@@ -90,8 +90,8 @@ TEST(VulkanDeviceTest, ReadsTexelBuffers) {
             "bindings, found format 2 of binding 0");
 }
 
-// Loads a kernel in whose code one word is changed to `word`. It is the word
-// that follows the words `before`.
+// Loads a kernel in whose SPIR-V code the word after the sequence `before` is
+// replaced by `word`. Returns the status of loading it.
 Status LoadChanged(Device& device, std::vector<uint32_t> before,
                    uint32_t word) {
   const KernelCode code(Kernel::kScale, "spirv");
@@ -138,8 +138,9 @@ TEST(VulkanDeviceTest, RefusesModulesThatItCannotRun) {
 
 TEST(VulkanDeviceTest, ManyBuffersTakeFewAllocations) {
   EMBER_VULKAN_DEVICE(device, {});
-  // Vulkan drivers allow only some thousand allocations. It must be possible to
-  // make more buffers than that.
+  // Vulkan drivers allow only some thousand allocations of memory. The HAL
+  // driver must be able to make more buffers than that, so it shares
+  // allocations.
   std::vector<std::unique_ptr<Buffer>> buffers;
   for (int i = 0; i < 20000; ++i) {
     auto buffer = device->Allocate(64, MemoryKind::kDeviceLocal);
@@ -150,14 +151,16 @@ TEST(VulkanDeviceTest, ManyBuffersTakeFewAllocations) {
 
 class PipelineCacheTest : public testing::Test {
  protected:
-  // Makes a device and runs one kernel on it, as a process would.
+  // Makes a device and loads one kernel, as a process would that uses the
+  // pipeline cache.
   void UseDevice() {
     EMBER_VULKAN_DEVICE(device, {.cache_folder = folder_, .validate = true});
     const KernelCode code(Kernel::kScale, "spirv");
     const auto executable = device->LoadExecutable(code.definition());
     ASSERT_TRUE(executable.ok()) << executable.status().ToString();
   }
-  // Returns the name of the only file in the cache folder.
+  // Returns the path of the cache's file, which must be the only one in the
+  // folder.
   std::string FileName() {
     auto folder = PrivateFolder::Open(folder_ + "/vulkan");
     EXPECT_TRUE(folder.ok()) << folder.status().ToString();

@@ -110,8 +110,8 @@ TEST_F(ErrorsTest, NoDevice) {
 }
 
 TEST_F(ErrorsTest, NoMemory) {
-  // The second allocation fails, because the first one is for the HAL driver's
-  // own memory.
+  // The fault is in the second allocation, which is the first one for a buffer
+  // of the test: one allocation is for the HAL driver's own memory.
   SetFault("vkAllocateMemory", 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
   EMBER_VULKAN_DEVICE(device, {});
   constexpr int64_t kBytes = 10'000'000;
@@ -133,7 +133,8 @@ TEST_F(ErrorsTest, MoreThanThereIs) {
   EXPECT_EQ(device->memory_statistics().live_bytes, 0);
 }
 
-// Checks that a lost device stays lost even if the Vulkan library works again.
+// Checks that every call on a lost device returns the error of the loss,
+// although the Vulkan library works again.
 void ExpectLost(Device& device, const CommandList& list) {
   const KernelCode code(Kernel::kScale, "spirv");
   for (const Status& status :
@@ -160,7 +161,7 @@ TEST_F(ErrorsTest, LostWhenSubmitted) {
   EXPECT_EQ(lost.status().code(), StatusCode::kFailedPrecondition);
   ExpectHas(lost.status().message(), "vkQueueSubmit gave VK_ERROR_DEVICE_LOST");
   ExpectLost(*device, *list);
-  // Work that was complete before the loss stays complete.
+  // A fence of work that was complete before the loss must not report the loss.
   EXPECT_TRUE((*fence)->Wait().ok());
   EXPECT_EQ(static_cast<const uint8_t*>(buffer->host_data())[0], 7);
   EMBER_VULKAN_DEVICE(another, {});
@@ -183,7 +184,8 @@ TEST_F(ErrorsTest, LostWhileWaiting) {
   ExpectLost(*device, *list);
 }
 
-// Uses every feature of a device once.
+// Uses every feature of a device once, so that each Vulkan function that the
+// driver calls is called and can be made to fail.
 Status UseDevice(const DeviceOptions& options) {
   EMBER_ASSIGN_OR_RETURN(auto device, CreateDevice("vulkan", options));
   EMBER_ASSIGN_OR_RETURN(auto in,
@@ -226,7 +228,8 @@ Status UseDevice(const DeviceOptions& options) {
 }
 
 // Functions whose failure the driver tolerates: those of the pipeline cache, a
-// query that is repeated, those of optional extensions, a wait before the end.
+// query that is made again, those of optional extensions, and a wait in the
+// destructor.
 const std::set<std::string_view> kOptional = {
     "vkCreatePipelineCache", "vkDeviceWaitIdle",
     "vkEnumerateDeviceExtensionProperties", "vkGetPipelineCacheData",
@@ -250,8 +253,8 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
     const std::string function = faulty_function(i);
     int64_t call = 1;
     for (bool is_hit = true; is_hit; ++call) {
-      // The first call of a function fails with each of the two errors. Later
-      // calls fail with them alternately, because each case takes time.
+      // The first call of each function is made to fail with either of the two
+      // errors. Later calls fail with one of them, alternately, to save time.
       for (VkResult result :
            {VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY}) {
         if (call > 1 && (call % 2 == 0) == (result == VK_ERROR_DEVICE_LOST))

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kParameterBytes = 8;
 
-// Returns the newest version of SPIR-V that the device supports.
+// Returns the newest version of SPIR-V that a device of this Vulkan version
+// supports.
 uint32_t NewestSpirv(const FeatureSet& features) {
   return features.version() >= VK_API_VERSION_1_3 ? 0x00010600 : 0x00010500;
 }
@@ -53,9 +54,9 @@ Status CheckModule(const PhysicalDevice& device, const SpirvModule& module) {
   return OkStatus();
 }
 
-// True if the subgroup size of the pipeline must be fixed: the module uses
-// subgroups, and the device could otherwise choose another size for each
-// pipeline.
+// True if the pipeline must be made with a fixed subgroup size. That is
+// necessary if the module uses subgroups, because the device could otherwise
+// choose another size than the target names.
 bool WantsFixedSubgroups(const FeatureSet& features,
                          const SpirvModule& module) {
   return features.v13.subgroupSizeControl != VK_FALSE &&
@@ -153,7 +154,8 @@ StatusOr<std::unique_ptr<VulkanExecutable>> VulkanExecutable::Load(
   }
   if (Status status = CheckCounts(limits, definition); !status.ok())
     return status.WithContext(name);
-  // The code is copied to aligned words, because its bytes need not be aligned.
+  // SPIR-V is read as 32-bit words, but the bytes of the definition need not be
+  // aligned, so they are copied.
   std::vector<uint32_t> words(definition.code.size() / 4);
   if (words.size() * 4 != definition.code.size()) {
     return InvalidArgumentError(

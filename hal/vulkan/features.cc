@@ -22,8 +22,9 @@ constexpr std::array<uint32_t, 4> Needs(
           static_cast<uint32_t>(c), static_cast<uint32_t>(d)};
 }
 
-// EMBER_BIT refers to a feature bit that must be enabled; the macro after it
-// refers to a bit that is only read.
+// Each macro makes the last two functions of a row: EMBER_BIT refers to a
+// feature bit that must be enabled, EMBER_PROPERTY to a property that is only
+// read.
 #define EMBER_BIT(path) \
   [](FeatureSet& set) -> VkBool32& { return set.path; }, nullptr
 #define EMBER_PROPERTY(expression) \
@@ -129,8 +130,8 @@ bool HasExtension(const InstanceFunctions& vk, VkPhysicalDevice device,
       VK_SUCCESS)
     return false;
   std::vector<VkExtensionProperties> extensions(count);
-  // The list of extensions may change between the two calls; that does not
-  // matter.
+  // If the list of extensions becomes longer between the two calls, the second
+  // one returns only `count` of them, which is no error here.
   if (vk.EnumerateDeviceExtensionProperties(device, nullptr, &count,
                                             extensions.data()) < 0)
     return false;
@@ -194,13 +195,13 @@ const void* FeatureSet::Request(const FeatureSet& available) {
     if (feature.bit != nullptr && feature.IsIn(available))
       feature.bit(*this) = VK_TRUE;
   }
-  // Timeline semaphores, which fences need, are enabled; every device of
-  // version 1.2 has them.
+  // Timeline semaphores are always enabled, because fences need them; every
+  // device of version 1.2 has them.
   v12.timelineSemaphore = VK_TRUE;
   v13.subgroupSizeControl = available.v13.subgroupSizeControl;
   v13.computeFullSubgroups = available.v13.computeFullSubgroups;
-  // Modules with Vulkan's memory model have atomics of device scope, which need
-  // this feature.
+  // Modules that use Vulkan's memory model contain atomics of device scope, for
+  // which this feature must be enabled.
   v12.vulkanMemoryModelDeviceScope = available.v12.vulkanMemoryModelDeviceScope;
   dot.shaderIntegerDotProduct = v13.shaderIntegerDotProduct;
   if (has_dot) extensions_[extension_count_++] = kDotExtension;

@@ -68,9 +68,8 @@ class FeatureSet {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
   CooperativeMatrixFeatures matrix;
   std::vector<std::string> matrix_products;
-  // Features of integer dot products on devices of version 1.2, where they are
-  // an extension. Query copies the values to v13, so that other code reads them
-  // there.
+  // The features of integer dot products, which are an extension in version
+  // 1.2. Query copies their values to v13, where all other code reads them.
   VkPhysicalDeviceShaderIntegerDotProductFeatures dot = {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_FEATURES};
 
@@ -91,8 +90,8 @@ class FeatureSet {
   }
 
  private:
-  // Links the structures that exist for a device of this version with these
-  // extensions.
+  // Links the structures through their pNext: those that exist for a device of
+  // this version with these extensions.
   void Chain(uint32_t version, bool has_dot, bool has_matrix);
 
   std::array<const char*, 2> extensions_ = {};
@@ -100,12 +99,13 @@ class FeatureSet {
 };
 
 struct Feature {
-  std::string_view name;  // name of the feature in a target
+  std::string_view name;  // name of the feature in the text of a target
   // Returns a reference to Vulkan's bit for the feature. Null for a property,
   // which is not enabled but only read.
   VkBool32& (*bit)(FeatureSet&);
   bool (*property)(const FeatureSet&);
-  // SPIR-V capabilities that need the feature; the first 0 ends the list.
+  // The SPIR-V capabilities that a module may declare only if the device has
+  // the feature. A 0 ends the list.
   std::array<uint32_t, 4> capabilities;
   std::string_view doc;
 

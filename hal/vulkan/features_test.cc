@@ -18,7 +18,8 @@ TEST(FeaturesTest, EachRowIsOneThing) {
         << feature.name;
     EXPECT_FALSE(feature.IsIn(set)) << feature.name;
     if (feature.bit == nullptr) continue;
-    feature.bit(set) = VK_TRUE;  // No other row of the table sets this bit.
+    // A feature must be present exactly if the bit of its row is set.
+    feature.bit(set) = VK_TRUE;
     EXPECT_TRUE(feature.IsIn(set)) << feature.name;
     feature.bit(set) = VK_FALSE;
   }
@@ -45,7 +46,7 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   FeatureSet available;
   available.properties.properties.apiVersion = VK_API_VERSION_1_3;
   available.v12.shaderInt8 = VK_TRUE;
-  // The driver does not use this bit, so it must not be enabled.
+  // This bit is in no row of the table, so Request must not enable it.
   available.v12.bufferDeviceAddressCaptureReplay = VK_TRUE;
   FeatureSet wanted;
   EXPECT_EQ(wanted.Request(available), &wanted.core);
@@ -54,8 +55,7 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   EXPECT_EQ(wanted.v12.shaderFloat16, VK_FALSE);
   EXPECT_EQ(wanted.v12.bufferDeviceAddressCaptureReplay, VK_FALSE);
   EXPECT_TRUE(wanted.extensions().empty());
-  // The chain must hold exactly the structures that exist in this Vulkan
-  // version.
+  // The pNext chain must have exactly the structures that exist in Vulkan 1.3.
   EXPECT_EQ(wanted.v12.pNext, &wanted.v13);
   EXPECT_EQ(wanted.v13.pNext, nullptr);
 
@@ -68,7 +68,8 @@ TEST(FeaturesTest, RequestsWhatIsThereAndWhatFencesNeed) {
   EXPECT_STREQ(older.extensions()[0], "VK_KHR_cooperative_matrix");
 }
 
-// Integer dot products are part of Vulkan 1.3, but an extension of Vulkan 1.2.
+// Integer dot products are part of Vulkan 1.3. For a device of 1.2 the
+// extension must be enabled instead.
 TEST(FeaturesTest, DotProductsAreAnExtensionOfOlderVersions) {
   FeatureSet available;
   available.v13.shaderIntegerDotProduct = VK_TRUE;
@@ -126,8 +127,8 @@ TEST(FeaturesTest, ProductsOfMatricesAreNamed) {
             "16x8x32:i8:u8:i32");
   EXPECT_EQ(NameOf(Product(kUnsigned8, kUnsigned8, kUnsigned32)),
             "16x8x32:u8:u8:i32");
-  // The compiler's code would have other signs of the sum than the device
-  // lists.
+  // The compiler makes the sum unsigned exactly if both factors are. A product
+  // whose sum has the other sign cannot be used, so it has no name.
   EXPECT_EQ(NameOf(Product(kUnsigned8, kUnsigned8, kSigned32)), "");
   EXPECT_EQ(NameOf(Product(kSigned8, kSigned8, kUnsigned32)), "");
   EXPECT_EQ(NameOf(Product(kFloat32, kFloat32, kFloat32)), "");
@@ -141,7 +142,9 @@ TEST(FeaturesTest, ProductsOfMatricesAreNamed) {
   other.saturatingAccumulation = VK_TRUE;
   EXPECT_EQ(NameOf(other), "");
   other = Product(kSigned8, kSigned8, kSigned32);
-  other.scope = 2;  // The scope 2 is the workgroup, not a subgroup.
+  // Scope 2 means that a whole workgroup computes the product; only scope 3, a
+  // subgroup, is supported.
+  other.scope = 2;
   EXPECT_EQ(NameOf(other), "");
 }
 

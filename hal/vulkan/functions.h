@@ -15,7 +15,7 @@
 #endif
 #include <vulkan/vulkan.h>
 
-// Table of the functions that exist before an instance is made.
+// Table of the functions that the loader gives without an instance.
 #define EMBER_VULKAN_GLOBAL_FUNCTIONS(F)  \
   F(CreateInstance)                       \
   F(EnumerateInstanceExtensionProperties) \

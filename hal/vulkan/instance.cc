@@ -64,7 +64,8 @@ StatusOr<bool> LayerHasSettings(const GlobalFunctions& vk) {
                      });
 }
 
-// Returns the rank of a type of device: devices are listed by ascending rank.
+// Returns the position of a type of device in the order in which devices are
+// listed; 0 is the first.
 int Rank(VkPhysicalDeviceType type) {
   switch (type) {
     case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
@@ -150,16 +151,17 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
       .pApplicationName = "Ember",
       .pEngineName = "Ember",
       .apiVersion = VK_API_VERSION_1_3};
-  // This messenger reports problems with creating and destroying the instance;
-  // the messenger that is created below reports all others.
+  // This messenger, in the instance's pNext, reports problems while the
+  // instance is created and destroyed. The one that is created below reports
+  // all others.
   VkDebugUtilsMessengerCreateInfoEXT messages = MessengerInfo();
   bool has_settings = false;
   if (validate) {
     EMBER_ASSIGN_OR_RETURN(has_settings, LayerHasSettings(global));
   }
   if (has_settings) messages.pNext = SettingsOfValidation();
-  // Missing barriers are reported too, even if the kernels run correctly on
-  // this device without them.
+  // Synchronisation validation makes the layer report missing barriers, even if
+  // the kernels happen to give right results on this device.
   constexpr VkValidationFeatureEnableEXT kMore[] = {
       VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
   const VkValidationFeaturesEXT checks = {
@@ -211,7 +213,8 @@ StatusOr<std::shared_ptr<Instance>> Instance::Create(bool validate) {
 Instance::~Instance() {
   if (messenger_ != VK_NULL_HANDLE)
     vk_.DestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
-  // DestroyInstance is null if loading the instance's functions failed.
+  // DestroyInstance is null if the instance's functions could not be loaded;
+  // the instance then stays.
   if (handle_ != VK_NULL_HANDLE && vk_.DestroyInstance != nullptr)
     vk_.DestroyInstance(handle_, nullptr);
 }

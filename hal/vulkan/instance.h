@@ -22,7 +22,8 @@
 
 namespace ember::hal::vulkan {
 
-// Properties of a device that are known before it is opened.
+// A physical device, with the properties that are known before a device is made
+// of it.
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   std::unique_ptr<FeatureSet> features;

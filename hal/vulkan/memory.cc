@@ -18,11 +18,11 @@ struct MemoryBlock {
 
 namespace {
 
-// alignment of Buffer::host_data() in bytes
+// Alignment of Buffer::host_data() in bytes.
 constexpr uint64_t kHostAlignment = 64;
 constexpr uint64_t kBlockBytes = uint64_t{16} << 20;
-// A buffer gets its own block if it is larger than a block's size divided by
-// this number.
+// A buffer that is larger than kBlockBytes / kSmallPart gets a block of its
+// own; smaller ones share blocks.
 constexpr uint64_t kSmallPart = 4;
 
 }  // namespace
@@ -119,8 +119,8 @@ StatusOr<MemoryPiece> DeviceMemory::Allocate(
     StatusOr<MemoryPiece> piece = AllocateIn(type, requirements);
     if (piece.ok()) return piece;
     problem = piece.status();
-    // If the heap is full, the next memory type may have room in another heap;
-    // any other error is returned.
+    // If a heap is full, the next memory type is tried, which may be in another
+    // heap. Any other error is returned.
     if (problem.code() != StatusCode::kResourceExhausted) break;
   }
   return problem.WithContext(

@@ -46,7 +46,7 @@ class DeviceMemory {
                                  MemoryKind kind);
   void Free(const MemoryPiece& piece);
 
-  // Returns the largest number of bytes of one buffer.
+  // Returns the largest size of a single buffer in bytes.
   uint64_t max_buffer_bytes() const { return max_buffer_bytes_; }
 
   // Returns the number of VkDeviceMemory objects that exist, for tests.
@@ -61,7 +61,7 @@ class DeviceMemory {
   Context& context_;
   uint64_t max_buffer_bytes_ = 0;
 
-  mutable std::mutex mutex_;  // This mutex guards the members below.
+  mutable std::mutex mutex_;  // guards blocks_
   std::vector<std::unique_ptr<MemoryBlock>> blocks_;
 };
 

@@ -33,9 +33,9 @@ std::vector<uint32_t> Sorted(std::vector<Candidate> candidates) {
   return numbers;
 }
 
-// Returns the numbers of the usable memory types, the best first. `score` rates
-// a type's properties: higher is better; a type with a negative score is not
-// used.
+// Returns the numbers of the memory types that can be used, the best first.
+// score(properties) rates a type: higher is better, and a negative score
+// excludes it.
 template <typename Score>
 std::vector<uint32_t> Choose(const VkPhysicalDeviceMemoryProperties& memory,
                              const Score& score) {

@@ -39,9 +39,9 @@ TEST(MemoryTypesTest, Software) {
   EXPECT_EQ(DeviceMemoryBytes(memory), static_cast<int64_t>(2 * kGiB));
 }
 
-// The device is discrete. Its types are video memory, uncached and cached host
-// memory, and video memory that the host can access: a small window of it, or
-// (with a large BAR) all of it.
+// The types of a discrete device: video memory, uncached and cached host
+// memory, and the video memory that the host can access (a small window or,
+// with a large BAR, all of it).
 TEST(MemoryTypesTest, Discrete) {
   for (const VkDeviceSize window : {kGiB / 4, 24 * kGiB}) {
     const auto memory = Memory({{24 * kGiB, VK_MEMORY_HEAP_DEVICE_LOCAL_BIT},

@@ -40,8 +40,8 @@ std::string Unpack(const VkPhysicalDeviceProperties& properties,
   if (std::memcmp(header.magic, FileHeader().magic, sizeof header.magic) != 0 ||
       header.hash != HashString(contents))
     return "";
-  // The Vulkan driver should compare these fields of its own header too, but
-  // some drivers do not.
+  // The driver's own header must be of this device and driver version. Vulkan
+  // drivers should check that, but some do not.
   VkPipelineCacheHeaderVersionOne version;
   if (contents.size() < sizeof version) return "";
   std::memcpy(&version, contents.data(), sizeof version);
@@ -115,8 +115,8 @@ void PipelineCache::Save() {
   header.hash = HashString(std::string_view(file).substr(sizeof header));
   if (header.hash == saved_hash_) return;
   std::memcpy(file.data(), &header, sizeof header);
-  // A file that has become too large is removed, so that the next process
-  // starts with an empty cache.
+  // If the cache has become too large, its file is removed instead of written,
+  // so that the next process starts with an empty cache.
   if (static_cast<int64_t>(file.size()) > kMaxBytes) {
     folder_->Remove(file_name_);
     return;

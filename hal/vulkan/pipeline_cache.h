@@ -54,9 +54,9 @@ class PipelineCache {
   std::optional<PrivateFolder> folder_;
   OwnedPipelineCache cache_;
 
-  std::mutex mutex_;         // This mutex guards the members below.
-  uint64_t saved_hash_ = 0;  // hash of the contents that were last read from or
-                             // written to the file
+  std::mutex mutex_;  // guards saved_hash_ and uses_
+  // Hash of the file's contents when they were last read or written.
+  uint64_t saved_hash_ = 0;
   int64_t uses_ = 0;
 };
 

@@ -5,8 +5,8 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// A row of the table of results. Drivers may also return results of extensions
-// that have no row; they become Internal.
+// A row of the table of Vulkan's results. A result without a row, such as one
+// of an unknown extension, becomes Internal.
 struct Row {
   VkResult result;
   std::string_view name;
@@ -48,8 +48,8 @@ std::string ResultName(VkResult result) {
 }
 
 Status ResultStatus(std::string_view call, VkResult result) {
-  // Results that are not negative are no errors: success, or a result such as
-  // VK_INCOMPLETE or VK_TIMEOUT.
+  // Only negative results are errors. The others are success, or report a
+  // state, such as VK_INCOMPLETE or VK_TIMEOUT.
   if (result >= 0) return OkStatus();
   const Row* const row = Find(result);
   const StatusCode code = row != nullptr ? row->code : StatusCode::kInternal;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr size_t kHeaderWords = 5;
 
-// Returns the text that starts at the first word and ends before the first zero
-// byte. Returns nullopt if the words contain no zero byte.
+// Returns the string that begins at the first word and ends at a zero byte.
+// Returns nullopt if there is no zero byte in the words.
 std::optional<std::string_view> Text(std::span<const uint32_t> words) {
   const char* const begin = reinterpret_cast<const char*>(words.data());
   const void* const end = std::memchr(begin, 0, words.size() * 4);
@@ -23,8 +23,8 @@ std::optional<std::string_view> Text(std::span<const uint32_t> words) {
       begin, static_cast<size_t>(static_cast<const char*>(end) - begin));
 }
 
-// The declarations of a module from which follows which variables of an entry
-// point are texel buffers. Keys of the maps are SPIR-V ids.
+// The declarations of a module that show which variables of an entry point are
+// texel buffers. Keys of the maps are SPIR-V ids.
 struct Declarations {
   std::map<uint32_t, uint32_t> formats;  // for each image type, its texel
                                          // format

@@ -42,7 +42,9 @@ TEST(SpirvModuleTest, SaysWhatIsWrong) {
   for (uint32_t& word : swapped) word = __builtin_bswap32(word);
   EXPECT_FALSE(InspectSpirv(swapped, "scale").ok());
   std::vector<uint32_t> stuck = good;
-  stuck[5] &= 0xffff;  // The instruction's length becomes 0 words.
+  // The upper half of the word is the instruction's length, which becomes 0
+  // words.
+  stuck[5] &= 0xffff;
   EXPECT_EQ(Error(stuck, "scale"),
             "expected SPIR-V, found an instruction of 0 words at word 5 of " +
                 std::to_string(good.size()));

@@ -11,7 +11,8 @@ VULKAN_MAY_BE_MISSING = not LAVAPIPE_ICD
 VULKAN_TEST_ENV = {
     "EMBER_TEST_VULKAN": "optional" if VULKAN_MAY_BE_MISSING else "required",
     "LSAN_OPTIONS": "detect_leaks=0",
-    # Without this variable Mesa would write its shader cache to the home folder.
+    # Mesa's shader cache is disabled, because Mesa would write it to the home
+    # folder.
     "MESA_SHADER_CACHE_DISABLE": "true",
     "VK_ICD_FILENAMES": LAVAPIPE_ICD,
 }

@@ -13,8 +13,9 @@ VKAPI_ATTR VkBool32 VKAPI_CALL OnMessage(
     const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
   message_count.fetch_add(1, std::memory_order_relaxed);
   std::fprintf(stderr, "Vulkan validation: %s\n", data->pMessage);
-  return VK_FALSE;  // VK_FALSE lets the Vulkan call that caused the message
-                    // continue.
+  // VK_FALSE means that the Vulkan call which caused the message is not
+  // aborted.
+  return VK_FALSE;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tests that the validation layer detects the mistakes for which other tests
-// use it.
+// Tests that the validation layer detects mistakes such as missing barriers,
+// because other tests rely on it for that.
 #include "hal/vulkan/validation.h"
 
 #include <cstdlib>
@@ -11,8 +11,9 @@
 namespace ember::hal::vulkan {
 namespace {
 
-// Returns the number of validation messages for a list of two dispatches, of
-// which the second reads values that the first wrote.
+// Submits two dispatches, of which the second reads values that the first
+// wrote, with or without a barrier in between. Returns the number of messages
+// of the validation layer.
 int64_t MessagesOfTwoDispatches(Device& device, bool with_barrier) {
   const int64_t before = ValidationMessageCount();
   auto a = *device.Allocate(64, MemoryKind::kDeviceLocal);

@@ -105,7 +105,8 @@ TEST_F(JitTest, TierTwo) {
   info.struct_size = sizeof(info);
   ASSERT_EQ(Api().session_info(session, &info), EMBER_OK);
   EXPECT_EQ(info.tier, EMBER_TIER_OPTIMIZED);
-  // Sessions of a module share kernels.
+  // A second session of the module must give the same results: it uses the
+  // kernels that the first one has, because sessions of a module share them.
   EmberSession* const other = Create();
   EXPECT_EQ(Run(other), result);
   Api().session_release(other);
@@ -134,8 +135,8 @@ struct HostState {
   HostState() {
     for (int number = 1; number < NSIG; ++number) {
       struct sigaction action = {};
-      // sigaction fails for the signals that the C library reserves for itself;
-      // these are skipped.
+      // For signals that the C library reserves for itself, sigaction fails;
+      // they are skipped.
       if (sigaction(number, nullptr, &action) == 0)
         handlers.push_back(action.sa_handler);
     }

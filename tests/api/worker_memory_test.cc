@@ -13,7 +13,8 @@ namespace {
 
 const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
-// Facts about this process's memory, from /proc/self/smaps.
+// The memory of this process and the libraries that are loaded in it, read from
+// /proc/self/smaps.
 struct Memory {
   Memory() {
     std::ifstream maps("/proc/self/smaps");
@@ -86,8 +87,8 @@ TEST_F(WorkerMemoryTest, KernelsOfTheWorkerComeWithoutLlvm) {
   const Memory by_worker;
   EXPECT_TRUE(by_worker.has_jit);
   EXPECT_FALSE(by_worker.has_llvm);
-  // Checks the test itself: if this process compiles, LLVM is found in its
-  // memory.
+  // This shows that the test can find LLVM at all: it is in memory if this
+  // process compiles kernels itself.
   RunUntilThereAreKernels(EMBER_COMPILE_IN_THREAD);
   const Memory by_thread;
   EXPECT_TRUE(by_thread.has_llvm);

@@ -35,7 +35,7 @@ for (const flags of [[], ['--packed-weights=none']]) {
       got.forEach((value, i) => assert.ok(Math.abs(value - want[i]) < 1e-6, `${i}: expected ${want[i]}, found ${value}`));
       assert.ok(Math.abs(got.subarray(0, 10).reduce((a, b) => a + b) - 1) < 1e-5);
     }
-    // All calls were those of kernels.
+    // Each dispatch must have run as a kernel (tier 2) in all of its calls.
     for (const { name, tier, calls } of fast.describe().dispatches) assert.deepEqual([name, tier, calls], [name, 2, 2]);
   });
 }
@@ -45,7 +45,7 @@ test('kernels in a worker, and for another machine', async () => {
   assert.match((await remote.describe()).kernels, /5 of 5/);
   assert.equal((await probabilitiesOf(remote, 2)).length, 20);
   remote.dispose();
-  // Kernels of an x86-64 machine are ignored.
+  // A module with kernels for x86-64 must run without them.
   const path = join(process.env.TEST_TMPDIR, 'x86.vmfb');
   execFileSync('tools/vm-prejit', [plain, '--target=x86-64-v2', '-o', path]);
   const foreign = await ember.load(path);

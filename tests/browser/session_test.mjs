@@ -10,7 +10,8 @@ const image = () => Float32Array.from({ length: 784 }, (_, i) => (i % 7) / 7);
 // The results of vm-run --tier=0 with EMBER_ISA=baseline for image(), as bits.
 const EXPECTED = [0.7629369497299194, 1.421400686041352e-8, 0.027209464460611343];
 
-// Serves one module; `answer` may change the response.
+// Runs `body` with the address of a server for one module. The function `answer` makes the
+// server's response.
 async function withServer(answer, body) {
   const server = createServer(answer).listen(0);
   await new Promise((resolve) => server.once('listening', resolve));
@@ -34,7 +35,8 @@ test('a module runs', async () => {
   const { probabilities } = await session.run({ image: image() });
   assert.deepEqual(probabilities.dims, [1, 10]);
   assert.deepEqual([...probabilities.data].slice(0, 3), EXPECTED);
-  // Two pictures at once, as a tensor with dims.
+  // The model accepts any number of pictures: two of them, as a tensor with dims, give twice
+  // the results of one.
   const two = new ember.Tensor('f32', [...image(), ...image()], [2, 1, 28, 28]);
   const { probabilities: both } = await session.run({ image: two });
   assert.deepEqual([...both.data], [...probabilities.data, ...probabilities.data]);

@@ -29,7 +29,8 @@ TEST(Detection, PriorBoxes) {
       variance: 0.1 variance: 0.2 variance: 0.3 variance: 0.4 })",
                          {map, image}),
                 {F32({1, 2, 16}, values)});
-  // The net gives sizes and steps, and corners are clipped to the image.
+  // Here the net gives the image's size and the step instead of taking them
+  // from inputs, and corners are clipped to the image.
   ExpectNumbers(RunLayer(R"(type: "PriorBox" prior_box_param {
       min_size: 8 img_size: 16 step: 8 offset: 0 clip: true variance: 0.5 })",
                          {F32({1, 1, 1, 2}, {0, 0})}),
@@ -37,15 +38,16 @@ TEST(Detection, PriorBoxes) {
                                  0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5})});
 }
 
-// The example has two images, three classes with background 0, and four priors.
+// Tests SSD's DetectionOutput with two images, four priors and three classes,
+// of which class 0 is the background.
 TEST(Detection, OutputOfSsd) {
   const std::vector<double> corners = {0.0, 0.0, 0.4, 0.4, 0.05, 0.0, 0.4, 0.4,
                                        0.5, 0.5, 0.9, 0.9, 0.0,  0.5, 0.3, 0.9};
   std::vector<double> prior = corners;
   prior.insert(prior.end(), 16, 0.1);
   const Numbers location = F32({2, 16}, std::vector<double>(32, 0));
-  // For each of two images and each of four priors, the scores of the
-  // background and of two classes.
+  // The scores of three classes (background first) for each of the four priors;
+  // one row for each image.
   const Numbers confidence =
       F32({2, 12},
           {0.1, 0.9,  0.3,  0.1, 0.8, 0.6,  0.1, 0.7,  0.05, 0.1, 0.2, 0.5,
@@ -80,7 +82,8 @@ TEST(Detection, OutputOfSsd) {
   ExpectNumbers(RunLayer(layer + "keep_top_k: 2 }",
                          {location, confidence, F32({1, 2, 16}, prior)}),
                 {rows({{0, 1, 0.9, 0}, {0, 1, 0.7, 2}, {1, 1, 0.4, 1}})});
-  // No score is high enough, so there are no detections at all.
+  // If all scores are 0, no box is detected, and each image gets a single row
+  // of -1 after its number.
   ExpectNumbers(
       RunLayer(layer + "}", {location, F32({2, 12}, std::vector<double>(24, 0)),
                              F32({1, 2, 16}, prior)}),
@@ -132,8 +135,8 @@ TEST(Detection, Proposals) {
   ExpectNumbers(RunLayer(layer + std::to_string(shared - 0.01) + " }",
                          {scores, deltas, info}, {}, 2),
                 {F32({1, 5}, second), F32({1, 1}, {0.9})});
-  // Boxes smaller than min_size are dropped. The size is measured in pixels of
-  // the image before it was scaled.
+  // All boxes are dropped if they are smaller than min_size, which is
+  // multiplied by the image's scale, here 5.
   ExpectNumbers(
       RunLayer(layer + "0.9 }", {scores, deltas, F32({1, 3}, {20, 40, 5})}),
       {F32({0, 5}, {})});
@@ -152,7 +155,8 @@ TEST(Detection, RoiPooling) {
 }
 
 TEST(Detection, PsRoiPooling) {
-  // Channels hold the bins of a 2 x 2 grid, for two outputs.
+  // Each of the eight channels belongs to one bin of a 2 x 2 grid, for one of
+  // two outputs.
   Numbers x = F32({1, 8, 2, 2}, {});
   for (int c = 0; c < 8; ++c)
     for (int i = 0; i < 4; ++i) x.values.push_back(10 * c + i);

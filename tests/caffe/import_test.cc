@@ -26,7 +26,7 @@ const caffe::SampleModel& Sample(const std::string& name) {
 TEST(Import, OldNets) {
   const caffe::SampleModel& old = Sample("old");
   std::vector<double> image(16, 0);
-  // Only the pixel in row 1, column 1 of the image is 1; all others are 0.
+  // The image is 4 x 4 and 0, except for the pixel in row 1, column 1.
   image[5] = 1;
   // The image has a single pixel of 1, so the convolution gives the weights in
   // reverse order, in the rows and columns 0 to 2. The second pooling windows
@@ -122,7 +122,8 @@ TEST(Import, PinsReplaceDims) {
   options.input_shapes["x"] = {2, 1};
   ExpectNumbers(RunNet(text, "", {F32({2, 1}, {-1, 2})}, options),
                 {F32({2, 1}, {1, 2})});
-  // A dim that is left open takes any extent, not only the net's.
+  // If the user leaves the second dim open (nullopt), the model accepts extents
+  // other than the net's own.
   options.input_shapes["x"] = {2, std::nullopt};
   ExpectNumbers(RunNet(text, "", {F32({2, 2}, {-1, 2, -3, 4})}, options),
                 {F32({2, 2}, {1, 2, 3, 4})});

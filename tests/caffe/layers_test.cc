@@ -94,7 +94,8 @@ TEST(Layers, InnerProduct) {
   const std::string layer =
       R"(type: "InnerProduct" inner_product_param { num_output: 4 )";
   ExpectNumbers(RunLayer(layer + "}", {x}, {w, b}), {y});
-  // The same weights with four dims, as old files store them.
+  // Old files store the weights with four dims, of which the first two are 1;
+  // the result must be the same.
   TestBlob old = w;
   old.dims = {1, 1, 4, 6};
   ExpectNumbers(RunLayer(layer + "}", {x}, {old, b}), {y});
@@ -124,8 +125,8 @@ TEST(Layers, BatchNormAndItsForks) {
   ExpectNumbers(RunLayer(R"(type: "BatchNorm" batch_norm_param { eps: 0.01 })",
                          {x}, {mean, variance, factor}),
                 {y});
-  // The third blob is the factor that divides mean and variance. For a factor
-  // of 0, mean and variance count as 0.
+  // The third blob of BatchNorm divides mean and variance. If it is 0, both
+  // count as 0, so x is only divided by sqrt(eps).
   Numbers zero = x;
   for (double& value : zero.values) value /= std::sqrt(1e-5);
   ExpectNumbers(
@@ -179,8 +180,8 @@ TEST(Layers, ScaleAndBias) {
   ExpectNumbers(RunLayer(R"(type: "Bias")", {x}, {b}), {biased});
   const Numbers second = F32({3}, {5, 6, 7});
   ExpectNumbers(RunLayer(R"(type: "Bias")", {x, second}), {biased});
-  // Three cases of Scale: a scale for each index of the first axis, a scale for
-  // each element, and a scalar.
+  // `rows` expects a scale for each index of the first axis, `all` a scale for
+  // each element (x itself), and `one` a single scale for all.
   Numbers rows = x, all = x, one = x;
   for (size_t i = 0; i < x.values.size(); ++i) {
     rows.values[i] *= i < 6 ? 2 : 3;

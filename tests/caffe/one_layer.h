@@ -20,7 +20,8 @@ namespace ember::tests {
 
 using caffe::TestBlob;
 
-// Runs a net. Returns its results in the order of their names, state last.
+// Runs a net on these inputs. Returns its results in the order of their names;
+// new values of its state come last.
 StatusOr<std::vector<Numbers>> RunNet(
     const std::string& prototxt, const std::string& caffemodel,
     const std::vector<Numbers>& inputs,
@@ -35,8 +36,8 @@ StatusOr<std::vector<Numbers>> RunLayer(const std::string& layer,
                                         int tops = 1,
                                         const std::vector<Numbers>& state = {});
 
-// Returns 0.25, -0.5, 0.75 …. A layer that mixes operands up gives other
-// results for these numbers.
+// Returns 0.25, -0.5, 0.75, …, so that a layer that mixes up its operands gives
+// wrong results.
 std::vector<double> Sequence(int64_t count);
 Numbers SequenceOf(std::vector<int64_t> dims);
 TestBlob BlobOf(std::vector<int64_t> dims);

@@ -52,8 +52,9 @@ TEST(Layers, LstmBeginsAnewAndKeepsItsState) {
   ExpectNumbers(RunLayer(R"(type: "LSTM" recurrent_param { num_output: 2 })",
                          {x, cont}, {wx, b, wh}, 1, {h0, c0}),
                 {y, h, c});
-  // Initial and final states are passed as bottoms and tops of the layer, with
-  // a leading dim for the single step.
+  // The parameter expose_hidden makes states bottoms and tops of the layer
+  // instead of state of the module. They then have a leading dim, for the
+  // single step.
   auto stepped = [](Numbers state) {
     state.dims.insert(state.dims.begin(), 1);
     return state;

@@ -58,7 +58,7 @@ TEST(Robustness, EveryTruncation) {
   }
 }
 
-// Replaces each number of a text by an absurd one: extents, axes, counts.
+// Replaces each number in a prototxt (extents, axes, counts) by an absurd one.
 TEST(Robustness, AbsurdNumbers) {
   for (const SampleModel& model : SampleModels()) {
     const std::string& text = model.prototxt;

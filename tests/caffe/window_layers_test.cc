@@ -24,7 +24,8 @@ Image ImageOf(const Numbers& x) {
   return {x.dims[0], x.dims[1], x.dims[2], x.dims[3], x.values};
 }
 
-// The case has strides 2 and 1, dilation 2, padding 1 and 2, and two groups.
+// Tests a convolution with strides 2 and 1, dilation 2, padding 1 and 2, and
+// two groups against plain loops.
 TEST(Layers, ConvolutionOfGroups) {
   const Numbers x = SequenceOf({2, 4, 7, 6});
   const TestBlob w = BlobOf({6, 2, 3, 2}), b = BlobOf({6});
@@ -76,7 +77,7 @@ TEST(Layers, DepthwiseAndVolumes) {
                            {x}, {w}),
                   {y});
   }
-  // The input has three spatial dims.
+  // The convolution is also tested on an input with three spatial dims.
   const Numbers volume = SequenceOf({1, 1, 2, 2, 3});
   const TestBlob cube = BlobOf({1, 1, 2, 2, 2});
   Numbers sums = F32({1, 1, 1, 1, 2}, {});
@@ -234,8 +235,9 @@ TEST(Layers, PoolingOfOtherKinds) {
 
 TEST(Layers, Spp) {
   const Numbers x = F32({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  // The second level of the pyramid has 2 x 2 bins. Each bin covers 2 x 2
-  // elements of the 3 x 3 image, which is padded by 1 on both sides.
+  // The result has the maximum of the whole image, then those of the pyramid's
+  // second level: 2 x 2 bins of 2 x 2 elements each, where the 3 x 3 image is
+  // padded by 1.
   ExpectNumbers(RunLayer(R"(type: "SPP" spp_param { pyramid_height: 2 })", {x}),
                 {F32({1, 5}, {9, 1, 3, 7, 9})});
   ExpectNumbers(RunLayer(R"(type: "SPP" spp_param { pyramid_height: 1 })", {x}),

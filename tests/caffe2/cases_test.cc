@@ -15,7 +15,8 @@
 namespace ember::tests {
 namespace {
 
-// Writes an argument of a value of any type.
+// Writes a case's attribute as an argument of a Caffe2 operator. There is a
+// function for each type of value.
 struct Writer {
   const std::string& name;
 
@@ -66,7 +67,7 @@ StatusOr<graph::Graph> ImportOperator(const ImportCase& one) {
     else
       op.Input(operand.numbers);
   }
-  // A case that expects an error has a result of its own.
+  // A case that expects an error lists no results, but its operator needs one.
   op.Results(std::max(1, static_cast<int>(one.results.size())));
   return op.Import();
 }

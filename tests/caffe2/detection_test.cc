@@ -165,9 +165,10 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
   }
   struct Case {
     std::string arguments;
-    size_t most;  // largest number of detections of all classes together
+    // Largest number of detections that are kept, all classes together.
+    size_t most;
     bool agnostic, of_background;
-    double first;  // number of the first class in the result
+    double first;  // number that the result gives to the first class
   };
   const Case cases[] = {
       {Int("detections_per_im", 5), 5, false, true, 1},
@@ -207,7 +208,8 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
            Unsuppressed(order, boxes_of(label), 0.4, kCount, 1))
         found.push_back({label, i});
     }
-    // The detections with the lowest scores are dropped.
+    // If there are more than c.most detections, those with the lowest scores
+    // are dropped.
     while (found.size() > c.most) {
       found.erase(std::min_element(
           found.begin(), found.end(), [&](const Found& a, const Found& b) {

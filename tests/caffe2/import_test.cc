@@ -87,8 +87,8 @@ TEST(Caffe2Models, BothFormsGiveTheSame) {
   }
 }
 
-// Returns a field of a message, with contents that are a message, a string or
-// packed numbers.
+// Returns a field of a protobuf message that holds bytes: a message, a string
+// or packed numbers.
 std::string Part(int field, const std::string& bytes) {
   std::string part(1, static_cast<char>(field << 3 | 2));
   for (size_t rest = bytes.size(); true; rest >>= 7) {
@@ -98,8 +98,8 @@ std::string Part(int field, const std::string& bytes) {
 }
 
 TEST(Caffe2Models, ManyFloats) {
-  // The tensors are so large (several kilobytes) that they are read by the
-  // importer's own code, not by protobuf's parser.
+  // The importer reads tensors of several kilobytes by code of its own instead
+  // of protobuf's parser, so the tensors here are that large.
   constexpr int kCount = 6000;
   std::vector<double> values;
   std::string tagged, packed;
@@ -172,8 +172,8 @@ TEST(Caffe2Models, InputsAndTheirDims) {
       "1 ints: 1 ints: 3 } }";
   EXPECT_EQ(type_of(ConvNet("arg { name: 'order' s: 'NHWC' }"), last),
             "data: f32[N, data_1, data_2, 3]");
-  // Here the init net also fills "data", so "data" has the shape with which it
-  // was exported.
+  // If the init net fills "data", the file does say the input's shape: the one
+  // with which the model was exported.
   EXPECT_EQ(
       type_of(ConvNet(""), weights + "op { type: 'ConstantFill' output: 'data' "
                                      "arg { name: 'shape' ints: 1 ints: 3 "
@@ -182,9 +182,9 @@ TEST(Caffe2Models, InputsAndTheirDims) {
   EXPECT_EQ(type_of("op { type: 'Relu' input: 'x' output: 'x' }", ""),
             "model 'predict_net.pb': input 'x': the model does not say how "
             "many dims it has: give its shape (--shape), or a value");
-  // The type of the input "i" follows from Gather, whose indices must be
-  // integers. The blobs that are later written under the name "i" are different
-  // values.
+  // The input "i" gets the type of indices because Gather reads it. Later
+  // operators write other values under the same name "i", which must not change
+  // that.
   frontends::ImportOptions options;
   options.input_shapes["i"] = {2};
   const auto graph = Import(
@@ -323,7 +323,8 @@ TEST(Caffe2Files, OneFormatSaysSo) {
   }
 }
 
-// Importing damaged bytes may succeed or fail, but must not crash.
+// Imports sample models with each byte changed, and cut off after each byte.
+// Each import may succeed or fail, but must not crash.
 TEST(Caffe2Robustness, EveryByteChangedAndEveryTruncation) {
   for (const SampleModel& model : caffe2::SampleModels()) {
     const auto change_predict = [&](const std::string& damaged) {

@@ -19,8 +19,8 @@ TEST(Caffe2Metadata, IsKept) {
   for (const caffe2::SampleModel& model : caffe2::SampleModels())
     if (model.name == "text") text = &model;
   ASSERT_NE(text, nullptr);
-  // The sample's predict net has a name. The init net has none, so the test
-  // adds one.
+  // The predict net of the sample has a name already; the init net gets one
+  // here.
   EXPECT_THAT(KeptMetadata(caffe2::ImportModelBytes(
                   text->predict_net, "name: 'weights' " + text->init_net, {})),
               ElementsAre(Pair("caffe2.init_name", "weights"),

@@ -21,14 +21,15 @@
 
 namespace ember::tests {
 
-// The functions below return arguments of an operator as text. The texts may be
-// concatenated.
+// These functions write arguments of an operator as text. Texts of several
+// arguments are joined.
 std::string Int(const std::string& name, int64_t value);
 std::string Ints(const std::string& name, const std::vector<int64_t>& values);
 std::string Real(const std::string& name, double value);
 std::string Word(const std::string& name, const std::string& value);
 
-// Imports, compiles and runs two nets. Returns all results.
+// Imports, compiles and runs the model of a predict net and an init net.
+// Returns all results.
 StatusOr<std::vector<Numbers>> RunCaffe2(
     const std::string& predict_net, const std::string& init_net,
     const std::vector<Numbers>& inputs,
@@ -47,8 +48,8 @@ class OneCaffe2Operator {
     results_ = count;
     return *this;
   }
-  // Makes the nets and imports them. The inputs are the operands that are given
-  // at run time.
+  // Makes the two nets of the operator and imports them. Operands that are
+  // given at run time become the graph's inputs.
   StatusOr<graph::Graph> Import() const;
   StatusOr<std::vector<Numbers>> Run() const;
 

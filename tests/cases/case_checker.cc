@@ -42,9 +42,10 @@ bool IsExpectation(const std::string& line,
   return false;
 }
 
-// Returns the lines that the file must have for these results: the elements, or
-// a hash of them. Results with a tolerance have no hash, because their last
-// digit may differ between math libraries.
+// Returns the lines that a section `run` must have for these results: the
+// elements if there are few, otherwise a hash of them. No lines are required if
+// results have a tolerance, because their last digit may differ between math
+// libraries.
 std::vector<std::string> LinesOf(const RunResults& results) {
   if (results.calls == 1 && results.elements <= kMaxElementsInFile)
     return results.lines;

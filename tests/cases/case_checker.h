@@ -21,8 +21,8 @@
 namespace ember::cases {
 
 struct CheckerOptions {
-  // True: texts and results in expectations are written anew from what is
-  // found. Other expectations are still checked.
+  // True to rewrite the texts and results that cases expect, from what was
+  // found. All other expectations are still checked.
   bool bless = false;
   // Names of the executors to run; empty: all.
   std::vector<std::string> only;

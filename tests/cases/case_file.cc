@@ -22,8 +22,8 @@ std::string TakeComment(std::string& body) {
   size_t begin = body.size();
   while (begin > 0) {
     const size_t line =
-        // If there is no earlier line break, npos + 1 gives 0, the beginning of
-        // the text.
+        // Finds the beginning of the last line. If rfind finds no line break,
+        // it returns npos, and npos + 1 is 0.
         begin < 2 ? 0 : body.rfind('\n', begin - 2) + 1;
     if (body[line] != '#' && body[line] != '\n') break;
     begin = line;

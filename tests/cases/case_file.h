@@ -20,7 +20,7 @@ namespace ember::cases {
 // A section of a file: "--- keyword operands", then a body.
 struct Section {
   std::string keyword;
-  // the text after the keyword in the line with the "---"
+  // The rest of the line with the "---", after the keyword.
   std::string operands;
   std::string body;  // lines of the section, each with its line break
   int line = 0;      // Number of the line with the "---", counted from 1.

@@ -40,7 +40,8 @@ std::vector<fs::path> FindFiles(const fs::path& folder) {
   return files;
 }
 
-// Runs one file and returns its text afterwards.
+// Runs the cases of one file, reports their failures, and returns the file's
+// text, which --bless may have changed.
 std::string RunOne(CaseChecker& checker, const fs::path& path) {
   StatusOr<CaseFile> file = CaseFile::Parse(ReadText(path), path.string());
   EXPECT_TRUE(file.ok()) << file.status().message();

@@ -12,19 +12,21 @@ namespace ember::cases {
 struct Counts {
   struct OfExecutor {
     int64_t runs = 0;
-    // For each reason, the number of runs that the executor declined.
+    // Number of runs that the executor declined, by the reason.
     std::map<std::string, int64_t> declined;
   };
   int64_t files = 0;
-  // Number of subjects that ran. Each instance of a template counts as one.
+  // Number of subjects (dispatches and loop nests) that ran. A template counts
+  // once for each choice of its values.
   int64_t subjects = 0;
-  // For each keyword, the number of expectations that were checked.
+  // Number of expectations that were checked, by the keyword of their section.
   std::map<std::string, int64_t> expectations;
   std::map<std::string, OfExecutor> executors;
-  // For each executor that this machine lacks, the reason.
+  // The executors that cannot run on this machine, with the reason.
   std::map<std::string, std::string> missing;
 
-  // Returns a line for the expectations, and one for each executor.
+  // Returns a summary: one line about the expectations, and one about each
+  // executor.
   std::string ToText() const;
 };
 

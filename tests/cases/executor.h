@@ -55,8 +55,8 @@ struct Executor {
   // nest that a schedule makes of the dispatch.
   bool runs_dispatches = false;
   bool runs_nests = false;
-  // True if declining a case is not a failure, because the device may lack a
-  // feature.
+  // True for a device, which may decline a case because it lacks a feature. If
+  // another executor declines, the case fails.
   bool may_decline = false;
   // True if the executor's errors must have the same message as the
   // definition's error. Otherwise only the error codes are compared.
@@ -71,8 +71,9 @@ struct Executor {
   std::function<Outcome(const Subject& subject, const Run& run,
                         std::vector<Bytes>& buffers)>
       run;
-  // Returns the resources that the nest's code for a target needs, a line for
-  // each phase. The function needs no device. Null: unknown.
+  // Returns a text of the resources (such as shared memory) that the nest's
+  // code needs on a target, one line for each phase. It is computed without a
+  // device. Null if the executor cannot say it.
   std::function<StatusOr<std::string>(const loops::LoopNest& nest,
                                       std::string_view target)>
       figures;

@@ -131,7 +131,8 @@ class Instance {
       if (subject.ok()) return OkStatus();
       return InvalidArgumentError(Concat({"expected no error, found ", found}));
     }
-    // The error begins with "loops @t: phase 0: ", which comes from the frame.
+    // The verifier's error begins with "loops @t: phase 0: ", the context of
+    // the frame, which cases do not repeat.
     constexpr std::string_view kContext = ": phase 0: ";
     if (const size_t at = found.find(kContext); at != std::string::npos)
       found = found.substr(at + kContext.size());
@@ -145,7 +146,8 @@ class Instance {
         Concat({"expected '", expected, "', found '", found, "'"}));
   }
 
-  // Checks that the schedule in the section can be applied to the subject.
+  // Makes the section's body the subject's schedule, and checks that it can be
+  // applied.
   Status CheckSchedule(Section& section) {
     subject_->schedule = Text(section.body);
     return subject_->Scheduled(nullptr).status();
@@ -305,8 +307,8 @@ class Instance {
     const bool is_known = std::ranges::any_of(
         table_,
         [&](const Executor& executor) { return executor.name == words[0]; });
-    // The executor exists but is missing on this machine, which is reported at
-    // the end of the run.
+    // An executor that is missing on this machine is skipped; the summary at
+    // the end of the run says so.
     if (is_known) return OkStatus();
     return InvalidArgumentError(
         Concat({"expected an executor, found '", words[0], "'"}));

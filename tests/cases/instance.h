@@ -24,8 +24,9 @@ struct Failure {
 // The definition's results for one section `run`, over all instances of its
 // template and all calls.
 struct RunResults {
-  std::vector<std::string> lines;  // lines of the results of the last call
-  uint64_t hash = 0;               // hash of the results of all calls
+  // Results of the last call as lines of the file.
+  std::vector<std::string> lines;
+  uint64_t hash = 0;  // one hash of the results of all calls
   int64_t elements = 0;
   int calls = 0;
   double tolerance = 0;
@@ -34,14 +35,14 @@ struct RunResults {
 struct InstanceRequest {
   // The file of the case. With `bless`, expectations are written to it.
   CaseFile& file;
-  size_t begin;  // Number of the subject's section in the file.
-  size_t end;    // One past the number of the subject's last section.
+  size_t begin;  // number in the file of the subject's first section
+  size_t end;    // Number in the file of the first section after the subject's.
   const std::vector<Binding>& bindings;
   std::span<const Executor> table;                // all executors
   const std::vector<const Executor*>& executors;  // executors to run
   bool bless;
   Counts& counts;
-  // The results, by the number of the section `run`.
+  // The definition's results for each section `run`, by the section's number.
   std::map<size_t, RunResults>& results;
   std::vector<Failure>& failures;
 };

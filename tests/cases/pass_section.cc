@@ -70,7 +70,8 @@ jit::NestBuild BuildOf(const Subject& subject, const std::string& target) {
   return build;
 }
 
-// Runs one pass on a nest that is the case's own.
+// Runs a single pass on a subject that is a loop nest; the passes before it do
+// not run.
 Status RunAlone(const jit::Pass<jit::NestBuild>& pass, const Subject& subject,
                 jit::PassLog& log) {
   const auto* const lower = jit::LoweringPasses().data();
@@ -87,7 +88,8 @@ Status RunAlone(const jit::Pass<jit::NestBuild>& pass, const Subject& subject,
   return jit::RunPasses(std::span(&pass, 1), build, log);
 }
 
-// Compiles the nest for the target.
+// Runs the passes that make code of a loop nest for the target. The code is
+// dropped; the log has the passes' texts.
 Status Compile(const loops::LoopNest& nest, const std::string& target,
                jit::PassLog& log) {
   static const auto& compiler =
@@ -120,7 +122,8 @@ StatusOr<std::string> TextAfterPass(const Subject& subject,
         Concat({"expected a pass of vm-run --print-pipeline, found '",
                 words.pass, "'"}));
   }
-  // The lines of a case's schedule name the axes of the dispatch.
+  // The pass "normalise" would rename and join axes, but the case's own
+  // schedule refers to the axes of the dispatch. So it is left out.
   if (subject.schedule) words.options.disabled.insert("normalise");
   jit::PassLog log = {.options = words.options};
   std::optional<loops::LoopNest> nest = subject.nest;

@@ -234,8 +234,9 @@ CallResult Call(const Subject& subject, const std::vector<int64_t>& parameters,
     if (!outcome.declined.empty()) {
       const std::string reason = ReasonClass(outcome.declined);
       ++count.declined[reason];
-      // If a device declines because the nest has a data race, the case is
-      // wrong, not the device.
+      // An executor without may_decline must not decline. An exception is a
+      // data race in the nest ("races"): then the case is wrong, not the
+      // executor.
       if (!executor->may_decline && reason != "races") {
         result.wrong.push_back(
             Concat({executor->name, ParametersText(subject, parameters),

@@ -42,9 +42,11 @@ StatusOr<std::vector<Bytes>> MakeBuffers(const std::vector<Argument>& arguments,
 // The definition's outcome of one call, and the executors' differences from it.
 struct CallResult {
   std::vector<std::string> lines;  // lines such as "%y = 1 2 3" or "error: …"
-  uint64_t hash = 0;               // Hash of the call's outputs and error.
-  int64_t elements = 0;            // number of elements of the outputs
-  std::vector<std::string> wrong;  // lines such as "llvm: %y: element 3: …"
+  // Hash of the definition's outputs and error in this call.
+  uint64_t hash = 0;
+  int64_t elements = 0;  // number of elements of the outputs
+  // Differences that executors showed, as lines "llvm: %y: element 3: …".
+  std::vector<std::string> wrong;
 };
 
 CallResult Call(const Subject& subject, const std::vector<int64_t>& parameters,
@@ -52,7 +54,8 @@ CallResult Call(const Subject& subject, const std::vector<int64_t>& parameters,
                 const std::vector<Bytes>& before, double tolerance,
                 const std::vector<const Executor*>& executors, Counts& counts);
 
-// Returns the class by which a reason is counted: its text up to the first ':'.
+// Returns the part of a reason up to the first ':', by which reasons are
+// counted.
 std::string ReasonClass(std::string_view reason);
 
 }  // namespace ember::cases

@@ -24,7 +24,7 @@
 
 namespace ember::cases {
 
-// An input or output.
+// An input or output of the subject, for one choice of parameters.
 struct Argument {
   std::string name;
   DType type = DType::kF32;
@@ -32,7 +32,8 @@ struct Argument {
   int64_t elements = 0;
 };
 
-// Chooses a schedule if a case does not give one.
+// A function of this type applies a schedule to a dispatch for which the case
+// gives none.
 using Scheduler = std::function<Status(schedule::Schedule&)>;
 
 struct Subject {
@@ -40,7 +41,8 @@ struct Subject {
   std::optional<tensor::Dispatch> dispatch;
   std::optional<loops::LoopNest> nest;
 
-  // For a nest: true if the verifier has accepted it.
+  // True if the verifier has accepted the nest. The field is not used for a
+  // dispatch.
   bool is_verified = true;
 
   // The following fields apply to a dispatch only.
@@ -63,8 +65,8 @@ struct Subject {
   StatusOr<std::vector<Argument>> Arguments(
       const std::vector<int64_t>& parameters) const;
 
-  // Disassembles the dispatch. `specialised` has parameters that become
-  // constants.
+  // Returns the dispatch in the form to which schedules apply. The parameters
+  // have the values `specialised`, as constants.
   schedule::Computation Computation(
       const std::vector<int64_t>& specialised) const;
   // Returns the case's schedule. If the case gives none, axes are collapsed and

@@ -13,7 +13,8 @@
 namespace ember::cases {
 namespace {
 
-// Runs chunks on new threads for each call, which is slow but shows data races.
+// A runner that starts new threads for each call. It is slow, but
+// ThreadSanitizer sees races between chunks.
 class ThreadRunner final : public ParallelRunner {
  public:
   explicit ThreadRunner(int workers) : workers_(workers) {}

@@ -16,7 +16,7 @@ namespace {
 using coreml::Message;
 using coreml::OperationOf;
 
-// Numbers of MIL's element types.
+// The numbers that MIL's format gives to element types.
 constexpr int64_t kF32 = 11, kI32 = 23, kInt4 = 25, kUint4 = 35, kUint2 = 36,
                   kUint1 = 37, kUint6 = 38, kUint3 = 39;
 
@@ -87,7 +87,7 @@ TEST(Blockwise, ShiftScale) {
   shifted.push_back({"offset", Packed(kInt4, 4, {2, 2}, {1, -1, 2, 0})});
   ExpectNumbers(RunConstant("constexpr_blockwise_shift_scale", shifted, {2, 4}),
                 {F32({2, 4}, {-9, 6, 20, 30, 0.5, -3, 0, -2})});
-  // The following constants have unsigned numbers of 1, 2, 3, 4 and 6 bits.
+  // Unsigned numbers of each width are unpacked: 1, 2, 3, 4 and 6 bits.
   const std::pair<int64_t, int> widths[] = {
       {kUint1, 1}, {kUint2, 2}, {kUint3, 3}, {kUint4, 4}, {kUint6, 6}};
   for (const auto& [type, bits] : widths) {
@@ -111,7 +111,8 @@ TEST(Blockwise, ShiftScale) {
 }
 
 TEST(Blockwise, LookUp) {
-  // Each row of indices has a lookup table of its own, with four numbers.
+  // Tests constants that are indices into a lookup table. Here each row of
+  // indices has a table of its own, with four numbers.
   ExpectNumbers(
       RunConstant("constexpr_lut_to_dense",
                   {{"indices", Packed(kUint2, 2, {2, 3}, {0, 3, 1, 2, 2, 0})},
@@ -143,7 +144,7 @@ TEST(Blockwise, Sparse) {
     return RunOperation("add", F32({2, 3}, std::vector<double>(6)),
                         {first, dense}, {{"y", {"c"}}});
   };
-  // Each row of the sparse constant has its own scale and offset.
+  // In the first sparse constant each row has a scale and an offset of its own.
   ExpectNumbers(
       run(Constexpr("constexpr_sparse_blockwise_shift_scale",
                     {{"data_mask", mask},
@@ -152,7 +153,7 @@ TEST(Blockwise, Sparse) {
                      {"offset", Packed(kInt4, 4, {2, 1}, {1, -1})}},
                     {"m", "d"})),
       {F32({2, 3}, {-8, 0, 8, 0, 0, 80})});
-  // Each row of the sparse constant has its own lookup table.
+  // In the second sparse constant each row has a lookup table of its own.
   ExpectNumbers(
       run(Constexpr(
           "constexpr_lut_to_sparse",

@@ -23,7 +23,7 @@ using coreml::ModelOf;
 using coreml::OperationOf;
 using coreml::ProgramOf;
 
-// Numbers of the kinds of layers in Core ML's format.
+// The numbers that Core ML's format gives to kinds of layers.
 constexpr uint64_t kAdd = 230, kCopy = 600, kBranch = 605, kLoop = 615,
                    kBreak = 620, kContinue = 625, kGreater = 830,
                    kSubtract = 905, kConcat = 980;
@@ -101,7 +101,8 @@ TEST(Loops, AKnownNumberOfTimes) {
       {Copy("x", "y"),
        LayerOf(kLoop, Message().Integer(1, 4).Put(4, body), {}, {})});
   ExpectResult(model, {1}, 13);
-  // The number of iterations is an input of the model.
+  // The same loop with the number of iterations as an input of the model, which
+  // may be 0.
   const std::string counted = ModelOfLayers(
       {Copy("x", "y"),
        LayerOf(kLoop, Message().Integer(1, 4).Put(4, body), {"n"}, {})},
@@ -141,7 +142,8 @@ TEST(Loops, BreakAndContinue) {
        LayerOf(kLoop, Message().Integer(1, 100).Put(4, body), {}, {}),
        LayerOf(kConcat, Message().Integer(1, 0), {"y", "i", "turns"}, {"all"}),
        Copy("all", "y")});
-  // Only the iterations with i = 1 and i = 3 reach the end of the body.
+  // The last result, 2, counts the iterations that reach the end of the body:
+  // those with i = 1 and i = 3.
   ExpectNumbers(RunModel(model, {F32({1}, {0})}), {F32({3}, {8, 4, 2})});
 }
 
@@ -212,7 +214,8 @@ TEST(Loops, Refused) {
             std::string::npos);
 }
 
-// Makes an operation of a program that has blocks.
+// Makes an operation of an ML program with nested blocks, such as a loop with
+// its condition and body.
 Message WithBlocks(const std::string& type, const std::string& argument,
                    const std::vector<std::string>& values,
                    const std::vector<std::string>& outputs,

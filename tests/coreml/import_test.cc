@@ -72,7 +72,7 @@ TEST(Program, Classifier) {
   EXPECT_EQ(dims, (std::vector<int64_t>{3}));
   const auto* scores = static_cast<const float*>((*results)[1].data);
   EXPECT_NEAR(scores[1], std::exp(4.0) / sum, 1e-5);
-  // The class labels of this classifier are integers.
+  // In an ML program, class labels may be integers.
   const auto classify = [](const std::vector<int64_t>& labels) {
     return RunOperation("classify", F32({3}, {0.25, 0.25, 0.5}),
                         {coreml::ConstInts("c", labels)},
@@ -179,7 +179,8 @@ TEST(Network, Layers) {
   ExpectNumbers(
       RunLayer(330, Message().Integer(1, 2), {x}, 2),
       {F32({1, 1, 2, 2}, {1, -2, 3, -4}), F32({1, 1, 2, 2}, {5, -6, 7, -8})});
-  // The weights are 16-bit floats.
+  // The weights of this inner product are stored as 16-bit floats: 0x3c00 is 1,
+  // 0x4000 is 2.
   ExpectNumbers(
       RunLayer(140,
                Message().Integer(1, 2).Integer(2, 1).Put(
@@ -202,8 +203,8 @@ TEST(Network, DeconvolutionOfShape) {
                 {F32({1, 1, 2, 4}, {1, 2, 10, 20, 3, 4, 30, 40})});
 }
 
-// The trees have nodes with every kind of comparison, and some rows have
-// missing values (NaN).
+// Tests trees with each of the six comparisons, on rows of which some values
+// are missing (NaN).
 TEST(Tables, TreesOfAllBehaviors) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> xs = {1, 2, 3, nan};

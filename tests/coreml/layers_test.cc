@@ -25,7 +25,7 @@ using coreml::ProgramOf;
 const Numbers kSix = F32({2, 3}, {1, 2, 3, 4, 5, 6});
 const Numbers kSquare = F32({2, 2}, {1, 2, 3, 4});
 
-// Runs one layer on x. Its other inputs are constants.
+// Runs one layer whose first input is x; its other inputs are the constants.
 StatusOr<std::vector<Numbers>> RunOnConstants(
     uint64_t kind, const Message& parameters, const Numbers& x,
     const std::vector<Numbers>& constants) {
@@ -65,7 +65,8 @@ TEST(Layers, UpsamplesByFractions) {
         Message().Integer(5, mode).Integer(6, alignment).Floats(7, factors),
         {x});
   };
-  // Corners are aligned, and they are not.
+  // Linear upsampling (mode 1) is tested with its three alignments of corners
+  // (1, 2 and 0), and nearest-neighbour upsampling (mode 0) once.
   ExpectNumbers(upsampled(1, 1, {1, 2.5}),
                 {F32({1, 1, 5}, {0, 1.5, 3, 4.5, 6})});
   ExpectNumbers(upsampled(1, 2, {1, 2.5}),
@@ -235,8 +236,8 @@ TEST(Layers, Suppression) {
                 {F32({1, 3, 4}, {0, 0, 2, 2, 5, 5, 2, 2, 0, 0, 0, 0}),
                  F32({1, 3, 1}, {0.9f, 0.3f, 0}), F32({1, 3}, {1, 3, -1}),
                  F32({1}, {2})});
-  // The layer asks for more boxes than there are. The best box is kept even if
-  // its score is below the threshold.
+  // Here the layer asks for five boxes, although only one is kept. The best box
+  // is kept even though its score is below the threshold.
   ExpectNumbers(run(0.95f, 5, scores, false),
                 {F32({1, 5, 4}, {0, 0, 2, 2, 0, 0, 0, 0, 0, 0,
                                  0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
@@ -296,8 +297,8 @@ TEST(Operations, KeepState) {
 }
 
 TEST(Operations, InputsAreGivenOnce) {
-  // The input "state" of an operation is given twice; the first time without a
-  // name.
+  // The operation is given its input "state" twice, which must be an error. The
+  // first time it is given without a name of a value.
   const auto wrong = RunModel(
       Summing({2}, {{"state", {}}, {"state", {"sum"}}, {"value", {"after"}}}),
       {});

@@ -139,15 +139,16 @@ TEST(Compressed, QuantizedThereAndBack) {
                                                        {"axis", {"axis"}},
                                                        {"output_dtype", {"t"}}},
                                                       "q")};
-  // The second column has the scale 2: -3 / 2 = -1.5 rounds to -2, and 250
-  // becomes 127, the largest i8.
+  // Quantizing clamps and rounds: in the second column, whose scale is 2, -3 /
+  // 2 = -1.5 rounds to -2, and a large number becomes 127, the largest i8.
   ExpectNumbers(
       RunOperation("dequantize", x, constants,
                    {{"input", {"q"}}, {"scale", {"s"}}, {"axis", {"axis"}}}),
       {F32({2, 2}, {1, -4, 2.5, 254})});
 }
 
-// Makes a constant of two dims: a constant of one dim and a reshape.
+// Returns the operations that make a constant of several dims: a constant of
+// one dim and a reshape.
 std::vector<Message> Shaped(const std::string& name,
                             const std::vector<int64_t>& values,
                             const std::vector<int64_t>& dims) {
@@ -187,7 +188,8 @@ TEST(Indexing, GathersAndScatters) {
     std::string mode;
     std::vector<double> expected;
   };
-  // Each case scatters updates to the columns 2 and 0.
+  // Each case scatters updates to the columns 2 and 0, combined with the old
+  // elements as its mode says; "" means the default, "add".
   const Case cases[] = {
       {"", {3, 2, 4, 8, 5, 8}},      {"sub", {-1, 2, 2, 0, 5, 4}},
       {"mul", {2, 2, 3, 16, 5, 12}}, {"div", {0.5, 2, 3, 1, 5, 3}},

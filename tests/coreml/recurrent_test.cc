@@ -22,7 +22,8 @@ using coreml::Message;
 
 constexpr int kSteps = 3, kBatch = 2, kIn = 2, kSize = 2;
 
-// Returns varied numbers, different for each seed.
+// Returns numbers in [-1, 1] for inputs and weights; other seeds give other
+// numbers.
 std::vector<float> Spread(size_t count, int seed) {
   std::vector<float> values;
   for (size_t i = 0; i < count; ++i) {
@@ -41,7 +42,7 @@ using Function = std::function<double(double)>;
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double HyperbolicTangent(double x) { return std::tanh(x); }
 
-// Multiplies a gate's matrix [kSize, columns] by x.
+// Returns the product of a gate's matrix [kSize, columns] and a vector x.
 Row Product(const std::vector<float>& matrix, const Row& x) {
   Row y(kSize, 0);
   for (size_t i = 0; i < kSize; ++i)
@@ -192,11 +193,13 @@ TEST(Recurrent, GruWithState) {
                             .Put(70, Weights(update.bias))
                             .Put(71, Weights(reset.bias))
                             .Put(72, Weights(output.bias));
-  // The layer does not set sequenceOutput, so it returns only the last step.
+  // The layer returns only its last step, because it does not set
+  // sequenceOutput.
   ExpectNumbers(
       RunLayer(410, layer, {Blob(kSteps, Wide(kX), kIn), Blob(1, start)}, 2),
       {Result(1, expected.state), Result(1, expected.state)});
-  // The same layer is also tested as an operation of an ML program (MIL).
+  // The same GRU is also run as an operation of an ML program, with the gates'
+  // weights joined.
   const auto joined = [&](const auto& member) {
     std::vector<float> all;
     for (const Gate* gate : {&reset, &output, &update})
@@ -297,7 +300,8 @@ TEST(Recurrent, LstmOfAllOptions) {
   }
 }
 
-// Joins the rows of both directions, step by step.
+// Joins the results of a bidirectional layer: for each step, the row of the
+// forward direction, then that of the backward direction.
 Row SideBySide(const Row& forward, const Row& backward, size_t steps) {
   Row both;
   for (size_t t = 0; t < steps; ++t) {

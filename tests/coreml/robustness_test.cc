@@ -42,8 +42,8 @@ TEST(Robustness, EveryTruncation) {
     frontends::TryEveryTruncation(bytes, Try);
 }
 
-// Replaces each byte by a long, absurd number. What follows moves, so sizes of
-// messages become wrong, too.
+// Replaces each byte by a varint of an absurd value. The bytes behind it move,
+// so the sizes of enclosing messages become wrong, too.
 TEST(Robustness, AbsurdNumbers) {
   const std::string numbers[] = {
       std::string("\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 9),

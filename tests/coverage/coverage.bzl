@@ -16,8 +16,8 @@ def coverage_page(format, deps, hdrs = [], writer = "//tests/coverage:write_cove
         srcs = ["coverage_page.cc"],
         hdrs = hdrs,
         deps = deps + ["//tests/coverage:coverage_page"],
-        # The linker must keep this library: the test calls its function CoveragePage() without
-        # depending on the library.
+        # The test calls this library's function CoveragePage() without depending on the library, so
+        # the linker must keep it.
         alwayslink = True,
     )
 

@@ -56,8 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Part{"api", NewApiScenario, 3}),
     [](const auto& info) { return std::string(info.param.name); });
 
-// Tests the harness itself: one scenario loses the status of a failed
-// allocation, and one is broken after a failure.
+// Two scenarios with bugs that the harness must report: after a failed
+// allocation, Broken has wrong results when it is tried again; Ending ends the
+// process although the allocation was as large as tensor data.
 class Broken final : public Scenario {
  public:
   Status Run() override {

@@ -16,8 +16,8 @@ std::atomic<int64_t> seen{0}, failed{0};
 std::atomic<size_t> first_failed_bytes{0};
 ember::tests::AllocationFaults faults;
 
-// Range of addresses of the code of the spared library. Allocations that this
-// code makes never fail.
+// The addresses of the code of the library that is spared
+// (AllocationFaults::spared_library): its allocations never fail.
 uintptr_t spared_begin = 0, spared_end = 0;
 
 int FindSpared(dl_phdr_info* library, size_t, void*) {

@@ -20,8 +20,8 @@
 namespace ember::tests {
 namespace {
 
-// Number of images in an input, of pixels of an image, and of classes. There
-// are so many images that the tensors have more than kDataBytes.
+// Sizes of the model's input and result. There are so many images that each
+// tensor has more than kDataBytes, and so counts as tensor data.
 constexpr int64_t kImages = 32, kPixels = 28 * 28, kDigits = 10;
 
 struct Files {
@@ -121,8 +121,8 @@ class WholeApiScenario final : public Scenario {
     return Check(api_->session_create(module_, &options, &session_));
   }
 
-  // Checks that wrong inputs are refused. Reporting an error allocates memory,
-  // too, which may fail.
+  // Passes a tensor that is too short and expects an error. Making the error's
+  // message allocates memory, which may fail, too.
   Status RefuseWrongInputs() {
     const int64_t dims[4] = {1, 1, 28, 28};
     const EmberTensor tensor = {EMBER_F32, 4, dims, files_.images.data(), 12};

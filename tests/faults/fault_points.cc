@@ -68,8 +68,8 @@ ChildOutcome TryPoint(const FaultOptions& faults, int64_t number,
                          .spared_library = faults.spared_library});
   const Status status = scenario.Run();
   const AllocationCounts counts = StopAllocationFaults();
-  // No allocation has failed: threads may make a few allocations less than in
-  // the run that counted them.
+  // If no allocation failed, the scenario made fewer allocations than in the
+  // run that counted them, because of its threads. That is no finding.
   if (counts.failed == 0) return ChildOutcome::kSame;
   const auto report = [&](const char* what, const Status& found) {
     std::fprintf(stderr, "allocation %lld of %zu bytes: %s: %s\n",

@@ -49,7 +49,8 @@ struct FaultCounts {
   // Number of failures that ended the process, which is allowed for small
   // allocations.
   int64_t ended = 0;
-  // Counts and findings of other outcomes, which are bugs.
+  // Counts and descriptions of all other outcomes, such as crashes and wrong
+  // results. They are bugs.
   SupervisedReport others;
 
   int64_t failures() const {
@@ -59,12 +60,13 @@ struct FaultCounts {
 };
 
 struct FaultOptions {
-  // These fields are passed on to the fields of AllocationFaults with the same
-  // names.
+  // The following three fields have the meaning of the fields of
+  // AllocationFaults with the same names.
   bool stays = false;
   size_t least_bytes = 1;
   const char* spared_library = nullptr;
-  int64_t every = 1;  // Only every n-th point is tried, for this n.
+  // Only every n-th allocation is made to fail, where n is this number.
+  int64_t every = 1;
 };
 
 // Runs the scenario once for each point. Calls new_scenario before each point,

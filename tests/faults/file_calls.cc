@@ -90,7 +90,8 @@ void NoteSynced(int file) {
     unsynced.erase({info.st_dev, info.st_ino});
 }
 
-// If the file at `path` is not synchronised, records that this is its name now.
+// Called after a rename: if the file is not synchronised yet, records its new
+// name.
 void NoteMoved(const std::string& path) {
   struct stat info;
   if (__real_lstat(path.c_str(), &info) != 0) return;
@@ -329,7 +330,8 @@ DIR* __wrap_fdopendir(int file) {
 
 void* __wrap_mmap(void* address, size_t bytes, int protection, int flags,
                   int file, off_t offset) {
-  // A mapping of memory without a file is not counted as a call on files.
+  // A mapping without a file only allocates memory, so it does not count as a
+  // call on files.
   if (file >= 0 && Happens("mmap", kAny)) return Fail(MAP_FAILED);
   return __real_mmap(address, bytes, protection, flags, file, offset);
 }

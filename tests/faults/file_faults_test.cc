@@ -125,8 +125,7 @@ class ReplaceModule final : public FileScenario {
   }
   Status Check(const std::string& folder, FileFault fault,
                const Status* ended) override {
-    // The file must be complete, with its constants, even after a loss of
-    // power.
+    // Whatever the fault was, a whole module must be readable from the file.
     EMBER_ASSIGN_OR_RETURN(
         const vm::ModuleDefinition module,
         vm::ReadModule(folder + "/m.vmfb", {.verify_constants = true}));
@@ -155,8 +154,8 @@ class KernelCache final : public FileScenario {
   Status Run(const std::string& folder) override {
     EMBER_ASSIGN_OR_RETURN(const auto cache,
                            jit::DiskCache::Open(Options(folder)));
-    // The entries together exceed the cache's size limit, so storing them also
-    // removes entries.
+    // Twelve entries exceed the cache's size limit, so storing them also
+    // removes old entries.
     for (int i = 0; i < 12; ++i) {
       EMBER_RETURN_IF_ERROR(CheckEntry(*cache, i));
       cache->Store(KeyOf(i), ContentsOf(i));
@@ -164,8 +163,8 @@ class KernelCache final : public FileScenario {
     return OkStatus();
   }
   Status Check(const std::string& folder, FileFault, const Status*) override {
-    // The check opens the cache with a larger size limit, so that it removes no
-    // entry.
+    // This cache has a larger size limit than the one that was tested, so that
+    // opening it removes no entry.
     jit::CacheOptions options = Options(folder);
     options.max_bytes = 1 << 20;
     EMBER_ASSIGN_OR_RETURN(const auto cache, jit::DiskCache::Open(options));
@@ -191,7 +190,8 @@ class KernelCache final : public FileScenario {
   static std::string ContentsOf(int i) {
     return std::string(2000, static_cast<char>('a' + i % 26));
   }
-  // Checks that an entry of the cache is correct if there is one.
+  // Loads an entry of the cache. It may be missing, but must not have other
+  // contents.
   static Status CheckEntry(jit::DiskCache& cache, int i) {
     const auto found = cache.Load(KeyOf(i));
     return Expect(!found || *found == ContentsOf(i), "right contents or none");

@@ -163,7 +163,8 @@ Status RunAndCheck(vm::Session& session, int64_t rows) {
 class LoadScenario final : public Scenario {
  public:
   LoadScenario() {
-    // The module's bytes are copied to an address that is not a multiple of 64.
+    // The copy begins at an address that is not a multiple of 64, so that
+    // loading it from memory must copy its constants.
     bytes_.resize(File().size() + 4);
     std::memcpy(bytes_.data() + 4, File().data(), File().size());
     std::string name =

@@ -15,7 +15,8 @@
 
 namespace ember::tests {
 
-// Makes the module once per process, so that not every worker does that.
+// Makes the scenarios' module. It is called once in the parent process, so that
+// not every worker makes it again.
 void PrepareTensorScenarios();
 
 // The scenario loads a module from a file, and from memory that is not aligned.

@@ -19,7 +19,7 @@ namespace ember::tests {
 // and two groups of offsets that reach beyond the image.
 struct DeformExample {
   static constexpr int kImages = 2, kChannels = 4, kHeight = 6, kWidth = 5;
-  // Number of output channels, and extents of the window.
+  // Number of output channels, and height and width of the window.
   static constexpr int kResults = 6, kRows = 2, kColumns = 3;
   static constexpr int kOutHeight = 4, kOutWidth = 5;
   static constexpr int kElements = kRows * kColumns, kGroups = 2;
@@ -60,7 +60,8 @@ struct DeformExample {
     return sum;
   }
 
-  // Computes the element of output channel `out` at (row, column).
+  // Returns the element (row, column) of output channel `out` by the definition
+  // of the deformable convolution.
   double ResultAt(int image, int out, int row, int column) const {
     const int per_group = kChannels / kGroups;
     const int first = out / (kResults / kGroups) * per_group;

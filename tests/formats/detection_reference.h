@@ -20,7 +20,8 @@ using Values = std::vector<double>;
 // A box by its corners: x1, y1, x2, y2.
 using Box = std::array<double, 4>;
 
-// Random numbers that f32 holds exactly.
+// Draws random numbers that f32 represents exactly, so that the tested
+// operators get the same numbers.
 class ReferenceRandom {
  public:
   double Next(double low, double high) {
@@ -89,7 +90,7 @@ inline std::vector<size_t> Unsuppressed(
   return kept;
 }
 
-// A map of the shape [images, channels, height, width].
+// A feature map with the shape [images, channels, height, width].
 struct FeatureMap {
   const Values& values;
   int channels, height, width;
@@ -123,7 +124,8 @@ inline Values AlignedRegion(const FeatureMap& map, const Values& region,
                             int samples, bool aligned) {
   double start[2], bin[2];
   int grid[2];
-  for (const int axis : {0, 1}) {  // axis 0: rows; axis 1: columns
+  // Axis 0 runs along the rows (y), axis 1 along the columns (x).
+  for (const int axis : {0, 1}) {
     const auto first = static_cast<size_t>(2 - axis);
     const double back = aligned ? 0.5 : 0;
     start[axis] = region[first] * 0.5 - back;

@@ -158,7 +158,8 @@ void PrintHead() {
   PrintLine("format", "", {1e-7, 1e-5, 20, 1e19});
 }
 
-// Returns the error for each of kPoints, of both signs.
+// Returns for each number in kPoints the larger error of the function's results
+// at that number and at its negative.
 std::vector<double> ErrorsOf(const std::vector<double>& results,
                              const Function& function) {
   std::vector<double> errors;
@@ -201,7 +202,8 @@ TEST(FunctionImports, AreAccurateInEveryFormat) {
   }
 }
 
-// Kernels reduce the arguments of tan up to 2^20 only (jit/math/README.md).
+// Tests the polynomials of kernels in the same way. Their tan is accurate only
+// for arguments up to 2^20 (jit/math/README.md).
 TEST(FunctionImports, AreAccurateInKernels) {
   PrintHead();
   const Numbers x = Operand();

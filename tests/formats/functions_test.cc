@@ -25,8 +25,9 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// The functions of the table, by the rows' names. Parameters are rounded to f32
-// as the graph's constants are.
+// References in f64 for the functions of frontends/ops/functions.h, with the
+// names of the table's rows. Parameters are rounded to f32, because the graph's
+// constants are.
 namespace reference {
 
 double Negate(double x) { return -x; }
@@ -73,8 +74,8 @@ double Degrees(double x) { return x * 180 / std::numbers::pi; }
 double Radians(double x) { return x * std::numbers::pi / 180; }
 
 double Erfc(double x) { return std::erfc(x); }
-// Bisects, as erfc is monotonous. Near 1 it is compared with 1 - x, which is
-// exact.
+// Finds the inverse of erf by bisection, as erfc decreases strictly. For large
+// results erfc is compared with 1 - x, because 1 - x is exact near 1.
 double ErfInverse(double x) {
   if (std::isnan(x) || std::fabs(x) > 1) return kNan;
   if (std::fabs(x) == 1) return x * kInfinity;
@@ -90,7 +91,8 @@ double ErfInverse(double x) {
   return std::copysign(low, x);
 }
 double LogGamma(double x) { return std::lgamma(x); }
-// Increases the argument until the asymptotic series converges.
+// Computes digamma by its asymptotic series. The series is accurate for large
+// arguments, so the argument is first increased by the recurrence.
 double Digamma(double x) {
   if (std::isnan(x) || x == -kInfinity) return kNan;
   if (x <= 0 && x == std::floor(x)) return kNan;

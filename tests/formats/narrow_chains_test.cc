@@ -18,9 +18,9 @@
 namespace ember::tests {
 namespace {
 
-// The first results are a normalization in single operators, after a transpose
-// and before a product. The second part is a chain of functions with one value
-// that two functions read. $ is replaced by the element type.
+// The graph begins with a normalization of single operators, after a transpose
+// and before a product. Its second part is a chain of functions with one value
+// that two functions read. `$` is replaced by the element type.
 constexpr std::string_view kChains = R"(
 graph @chains(%x: $[8, 4], %g: $[8], %w: $[8, 2]) -> (%y, %z, %norm) {
   %n: f32[] = constant() {value = [8.0]}

@@ -22,7 +22,8 @@ void ExpectOne(const Numbers& got, const Numbers& want, double tolerance) {
   EXPECT_EQ(got.dims, want.dims);
   ASSERT_EQ(got.values.size(), want.values.size());
   for (size_t i = 0; i < want.values.size(); ++i) {
-    // Equal values pass at once; this covers two equal infinities.
+    // Equal values need no tolerance. This check also accepts two equal
+    // infinities, whose difference is NaN.
     if (got.values[i] == want.values[i]) continue;
     if (std::isnan(got.values[i]) && std::isnan(want.values[i])) continue;
     EXPECT_NEAR(got.values[i], want.values[i],

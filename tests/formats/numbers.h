@@ -53,8 +53,8 @@ Numbers ReadNumbers(const vm::Tensor& tensor);
 StatusOr<std::vector<vm::Tensor>> RunGraph(
     StatusOr<graph::Graph> graph, const std::vector<vm::Tensor>& inputs,
     const std::set<std::string>& disabled_passes = {});
-// Like RunGraph, with operands and results as numbers. Returns all results,
-// state last.
+// Does what RunGraph does, with operands and results as numbers. Returns all
+// results; new values of the state come last.
 StatusOr<std::vector<Numbers>> RunOnNumbers(StatusOr<graph::Graph> graph,
                                             const std::vector<Numbers>& inputs);
 

@@ -55,7 +55,8 @@ tools::LoadOptions OptionsOf(const SampleFile& file) {
   tools::LoadOptions options;
   for (const auto& [name, dims] : file.shapes)
     options.shapes.push_back({.name = name, .dims = dims});
-  // An input that no model has makes the tools list the model's inputs.
+  // No model has an input with this name. It makes the tools list the model's
+  // inputs, which must not open the file a second time.
   options.inputs = {"no such input=1xf32"};
   return options;
 }
@@ -90,7 +91,8 @@ TEST(OpenOnce, ListingInputsAndImportingTwiceParsesOnce) {
     ASSERT_TRUE(second.ok()) << second.status().ToString();
     EXPECT_EQ(model.parse_count(), 1);
     EXPECT_EQ(first->metadata(), second->metadata());
-    // The file was open before.
+    // model.Map() has opened the file already, so none of these calls may open
+    // it again.
     EXPECT_EQ(opens.Take(NameOf(file.path)), 0);
   }
 }

@@ -42,7 +42,8 @@ std::string Written(const std::string& name, std::string_view contents) {
 std::vector<SampleFile> SampleFiles() {
   std::vector<SampleFile> files;
   for (const std::string_view name : onnx::SampleModelNames()) {
-    // This model is left out, because its weights are in a separate file.
+    // The sample "external" is left out, because its weights are in a separate
+    // file.
     if (name == "external") continue;
     files.push_back(
         {"onnx", Written(std::string(name) + ".onnx",
@@ -101,7 +102,8 @@ std::vector<SampleFile> SampleFiles() {
     files.push_back({"gguf", Written(std::string(name) + ".gguf",
                                      gguf::SampleModel(name))});
   }
-  // The configuration has a fixed name, so there is one model of this format.
+  // A model of Hugging Face needs a file named config.json in the same folder,
+  // so only one of them can be written.
   const safetensors::HubModel hub = safetensors::MakeHubModel("gpt2");
   WriteToTestFolder("config.json", hub.config);
   files.push_back({"safetensors", Written("gpt2.safetensors", hub.weights)});

@@ -24,7 +24,7 @@ namespace ember::tests {
 struct SampleFile {
   std::string_view format;
   std::string path;
-  // Shapes of inputs for which the model gives none.
+  // Shapes to import the model with, for inputs to which the file gives none.
   std::map<std::string, std::vector<std::optional<int64_t>>> shapes = {};
 };
 
@@ -32,7 +32,7 @@ struct SampleFile {
 // fails if a file cannot be written.
 std::vector<SampleFile> SampleFiles();
 
-// Returns the format of the file.
+// Returns the frontend's description of the file's format.
 const frontends::Format& FormatOf(const SampleFile& file);
 // Imports the file by the importer of its format, with the file's shapes in
 // place of options.input_shapes.

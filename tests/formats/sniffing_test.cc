@@ -26,7 +26,8 @@ std::span<const uint8_t> AsBytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Returns the encoded fields of a message; empty if the text is no message.
+// Returns the fields of a protobuf message, each as its bytes; empty if the
+// text is no message.
 std::vector<std::string> FieldsOf(std::string_view message) {
   std::vector<std::string> encodings;
   frontends::ProtobufFields fields(AsBytes(message));
@@ -48,7 +49,8 @@ std::string Shuffled(std::string_view message, int depth,
     frontends::ProtobufField read;
     if (!one.Next(read) || read.type != frontends::WireType::kBytes) continue;
     const std::string contents(read.bytes.begin(), read.bytes.end());
-    // The shuffled contents have the same length, so they replace the old ones.
+    // The field's contents are shuffled as a message of their own. That does
+    // not change their length, so they fit in the field.
     field.replace(field.size() - contents.size(), contents.size(),
                   Shuffled(contents, depth - 1, random));
   }

@@ -25,8 +25,9 @@ double LogSum(std::span<const float> logits) {
   return std::log(sum);
 }
 
-// llama.cpp takes GELU from a table of f16, in the form with a hyperbolic
-// tangent; where weights are packed it rounds activations to 8 bits.
+// Returns the tolerance for a model, because llama.cpp rounds more than Ember:
+// it takes GELU (by the hyperbolic tangent) from a table of f16, and for packed
+// weights it rounds activations to 8 bits.
 double ToleranceOf(std::string_view name) {
   if (name == "llama/packed") return 0.15;
   for (const std::string_view gelu : {"gemma", "gpt2", "falcon", "bert"})
@@ -93,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// A prompt in one run, in two parts, and token by token give the same logits.
+// The last logits must not depend on how a prompt is passed: in one run, in two
+// parts, or token by token.
 TEST(Sequences, PartsOfAPromptAreEqualToTheWhole) {
   for (const std::string_view name : {"llama", "gemma3", "lfm2", "llama/moe"}) {
     const std::vector<int32_t> tokens = {1, 7, 8, 9, 11, 5, 3, 20};
@@ -113,7 +115,8 @@ TEST(Sequences, PartsOfAPromptAreEqualToTheWhole) {
   }
 }
 
-// The entry "all" gives logits of each position, "hidden" none.
+// Importing with the entry "all" gives the logits of every position, with
+// "hidden" the hidden state and no logits.
 TEST(Sequences, EntriesChooseTheResult) {
   const std::string model = SampleModel("llama");
   const auto import = [&](const std::string& entry) {
@@ -165,7 +168,8 @@ TEST(Sequences, KeysOfFewBits) {
   }
 }
 
-// A run that would write behind the state's end is refused.
+// The state has room for four tokens, so a run with a fifth one must be
+// refused.
 TEST(Sequences, AFullContextIsRefused) {
   SampleSession session(SampleModel("llama"), /*context=*/4);
   EXPECT_FALSE(session.Append({1, 2, 3, 4}).empty());

@@ -20,7 +20,8 @@ Status Try(const std::string& bytes) {
   return ImportModelBytes(AsBytes(bytes), nullptr, {}).status();
 }
 
-// Returns the number of bytes in front of the tensors' data.
+// Returns the size of the header in bytes, that is, of everything before the
+// tensors' data.
 size_t HeaderSize(const std::string& bytes) {
   const auto file = GgufFile::Open(AsBytes(bytes), nullptr);
   EXPECT_TRUE(file.ok()) << file.status().ToString();
@@ -28,7 +29,8 @@ size_t HeaderSize(const std::string& bytes) {
                              reinterpret_cast<const uint8_t*>(bytes.data()));
 }
 
-// A model with one layer, whose header is short.
+// Returns a model with a single layer and a short header, so that damaging each
+// byte of it takes little time.
 std::string SmallModel() {
   FileBuilder file;
   file.AddText("general.architecture", "gpt2");
@@ -119,7 +121,8 @@ TEST(Robustness, ErrorsNameWhatIsWrong) {
   split.AddText("general.architecture", "llama");
   split.AddInteger("split.count", 3);
   EXPECT_NE(error(split.Build()).find("--merge"), std::string::npos);
-  // The rows of a weight are not those that the metadata says.
+  // The metadata says four heads of keys instead of two, so a weight has the
+  // wrong number of rows.
   std::string shape = SampleModel("llama");
   const std::string key = "llama.attention.head_count_kv";
   shape.replace(shape.find(key) + key.size() + 4, 4, LittleEndian(4, 4));
@@ -127,13 +130,13 @@ TEST(Robustness, ErrorsNameWhatIsWrong) {
                               "found [16, 32]"),
             std::string::npos)
       << error(shape);
-  // A tensor that the graph does not use.
+  // A tensor has a name that no part of the graph uses.
   std::string more = SampleModel("llama");
   const std::string name = "blk.0.ffn_gate.weight";
   more.replace(more.find(name), name.size(), "blk.0.ffn_gata.weight");
   EXPECT_NE(error(more).find("'blk.0.ffn_gata.weight'"), std::string::npos)
       << error(more);
-  // A type without a meaning: 16, IQ2_XXS.
+  // The tensor has type 16, IQ2_XXS, which the importer does not support.
   FileBuilder type;
   type.AddText("general.architecture", "gpt2");
   for (const char* number : {"context_length", "block_count",

@@ -31,7 +31,7 @@ class SampleSession {
 
   // Returns the logits after the last token; empty after an error.
   std::vector<float> Append(const std::vector<int32_t>& tokens);
-  // The message of the last error.
+  // Returns the message of the last error.
   const std::string& error() const { return error_; }
 
  private:

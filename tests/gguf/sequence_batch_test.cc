@@ -74,7 +74,7 @@ class SequenceBatchTest : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(SequenceBatchTest, EqualToPlainRuns) {
-  // Prompts of different lengths, of all sequences at once.
+  // In the first step all sequences get prompts, of different lengths.
   std::vector<std::pair<size_t, std::vector<int32_t>>> prompts;
   for (size_t i = 0; i < kSequences; ++i) {
     std::vector<int32_t> tokens;
@@ -83,16 +83,17 @@ TEST_P(SequenceBatchTest, EqualToPlainRuns) {
     prompts.emplace_back(i, tokens);
   }
   Step(prompts);
-  // A token of each.
+  // In the next two steps each sequence gets one token.
   std::vector<std::pair<size_t, std::vector<int32_t>>> tokens;
   for (size_t i = 0; i < kSequences; ++i)
     tokens.push_back({i, {static_cast<int32_t>(i + 2)}});
   Step(tokens);
   Step(tokens);
-  // Some wait, one continues by several tokens, and the order is another one.
+  // Only three sequences take part in this step, in another order, and one of
+  // them gets several tokens.
   Step({{6, {9}}, {1, {4, 5, 6}}, {3, {1}}});
   Step({{7, {11}}});
-  // A sequence begins anew.
+  // Sequence 2 is cut to nothing and begins anew.
   ASSERT_TRUE(batch_->Truncate(2, 0).ok());
   alone_[2] =
       std::make_unique<SampleSession>(SampleModel(GetParam()), kContext);
@@ -100,8 +101,8 @@ TEST_P(SequenceBatchTest, EqualToPlainRuns) {
   Step(tokens);
 }
 
-// gemma3 has windows, lfm2 convolutions, qwen3moe experts, and gpt2 learned
-// positions.
+// The models differ in what a batch must treat separately: gemma3 has attention
+// windows, lfm2 convolutions, qwen3moe experts, and gpt2 learned positions.
 INSTANTIATE_TEST_SUITE_P(Models, SequenceBatchTest,
                          ::testing::Values("llama", "llama/packed", "gemma3",
                                            "lfm2", "qwen3moe", "gpt2"));
@@ -123,7 +124,7 @@ TEST_P(OneSequenceBatch, RefusesWrongParts) {
   EXPECT_EQ(batch_->room(5), kContext);
   EXPECT_NE(error({{5, token}, {4, token}}).find("context is full"),
             std::string::npos);
-  // A failed step changes no sequence.
+  // The refused steps must have left the sequences as they were.
   EXPECT_EQ(batch_->room(5), kContext);
   ASSERT_TRUE(batch_->Truncate(4, 3).ok());
   EXPECT_EQ(batch_->ids(4).size(), 3u);

@@ -27,7 +27,7 @@ const Function kFunctions[] = {
     {"floor", 1, [](const double* x) { return std::floor(x[0]); }},
     {"ceil", 1, [](const double* x) { return std::ceil(x[0]); }},
     {"trunc", 1, [](const double* x) { return std::trunc(x[0]); }},
-    // Halves are rounded to even.
+    // Numbers halfway between two integers are rounded to the even one.
     {"round", 1, [](const double* x) { return std::nearbyint(x[0]); }},
     {"sqrt", 1, [](const double* x) { return std::sqrt(x[0]); }},
     {"cbrt", 1, [](const double* x) { return std::cbrt(x[0]); }},
@@ -75,7 +75,8 @@ const std::map<std::string_view, double> kConstants = {
     {"false", 0},
 };
 
-// Parses and evaluates in one pass: both branches of a choice are computed.
+// Evaluates a formula while it is parsed. So both branches of a choice (?:) are
+// computed, and one result is dropped.
 class Evaluator {
  public:
   Evaluator(std::string_view text, const std::map<std::string, double>& names)
@@ -131,7 +132,8 @@ class Evaluator {
     }
   }
   double Signed() {
-    // Limits the depth of the recursion.
+    // The depth of nesting is limited, because the parser calls itself for each
+    // level.
     if (++depth_ > 100) return Fail("expected at most 100 levels");
     const double value = Take("-") ? -Signed() : Primary();
     --depth_;
@@ -201,7 +203,8 @@ class Evaluator {
     at_ += sign.size();
     return true;
   }
-  // Keeps the first error. The value that it returns is never used.
+  // Records an error, unless there is one already, and stops parsing. The
+  // returned number is never used.
   double Fail(std::string message) {
     if (!error_) {
       error_ = std::move(message);

@@ -40,7 +40,8 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   return value;
 }
 
-// Splits a list at `separator`, outside of quoted texts and brackets.
+// Splits a list at each `separator` that is not in a quoted text or in
+// brackets.
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   size_t begin = 0;
@@ -99,8 +100,8 @@ StatusOr<std::vector<double>> ParseNumbers(std::string_view text,
   return values;
 }
 
-// Parses "f32[2, ?3, N=4]" without the brackets' contents' meaning: fills type,
-// dims and open dims.
+// Parses a type such as "f32[2, ?3, N=4]", in which "?3" and "N=4" are open
+// dims, and sets the tensor's type, dims and open dims.
 Status ParseType(std::string_view text, CaseTensor& tensor) {
   const size_t bracket = text.find('[');
   if (bracket == std::string_view::npos || !text.ends_with(']')) {
@@ -169,8 +170,9 @@ Status ParseValues(std::string_view text, CaseTensor& tensor) {
   return CheckCount(count, tensor.numbers.values.size());
 }
 
-// Computes each element from the elements of the operands at the same place.
-// Operands with fewer elements repeat.
+// Computes each element of a result by the formula, in which names mean the
+// operands' elements at the same position. An operand with fewer elements
+// repeats.
 Status Compute(std::string_view formula,
                const std::vector<CaseTensor>& operands, CaseTensor& result) {
   const int64_t count = CountElements(result.numbers);
@@ -211,7 +213,8 @@ StatusOr<CaseValue> ParseList(std::string_view text) {
   return CaseValue(std::move(floats));
 }
 
-// Parses the value of an attribute: its form decides its type.
+// Parses the value of an attribute. The text's form, such as quotes or
+// brackets, decides the value's type.
 StatusOr<CaseValue> ParseAttribute(std::string_view text) {
   if (text.starts_with('[') && text.ends_with(']')) return ParseList(text);
   if (text.starts_with('"')) {
@@ -253,8 +256,8 @@ class Parser {
         Concat({path_, ":", line_, ": ", status.message()}));
   }
 
-  // The case that lines add to: the last one of the block, or the lines that
-  // all cases of the block share.
+  // Returns the case to which the next lines belong: the block's last case or,
+  // before its first "op:", the part that all cases of the block share.
   ImportCase& current() { return has_case_ ? cases_.back() : shared_; }
 
   Status Line(std::string_view line) {
@@ -314,8 +317,8 @@ class Parser {
     return Result(Trimmed(text.substr(arrow + 4)));
   }
 
-  // Fills a tensor from "f32[2] = 1 2", and from "f32[2] from x + 1" if it is
-  // a result.
+  // Parses a tensor with its elements: "f32[2] = 1 2" or, for a result only,
+  // "f32[2] from x + 1".
   Status Tensor(std::string_view text, bool is_result, CaseTensor& tensor) {
     const size_t end = std::min(text.find(']'), text.size() - 1);
     EMBER_RETURN_IF_ERROR(ParseType(text.substr(0, end + 1), tensor));
@@ -395,8 +398,8 @@ class Parser {
 
   const std::string path_;
   int line_ = 0;
-  bool is_block_ = false;  // The block has lines.
-  bool has_case_ = false;  // The block has a case.
+  bool is_block_ = false;  // true if the present block of lines is not empty
+  bool has_case_ = false;  // true if the present block has an "op:" line
   ImportCase shared_;
   std::vector<ImportCase> cases_;
 };

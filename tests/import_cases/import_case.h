@@ -24,16 +24,17 @@
 
 namespace ember::tests {
 
-// An operand or a result. A tensor of strings has dims in `numbers`, but no
-// values there.
+// An operand or a result of a case. If it has strings, `numbers` holds only its
+// dims.
 struct CaseTensor {
-  std::string name;  // "" for a result
+  std::string name;  // name of the operand; "" for a result
   bool is_absent = false;
-  bool is_constant = false;  // known at compile time
+  bool is_constant = false;  // true if the operand is known at compile time
   bool is_strings = false;
   Numbers numbers;
   std::vector<std::string> strings;
-  // For each dim "", or the name of an open dim, which is "?" if it has none.
+  // One text for each dim: "" for a fixed dim; the name of an open dim, or "?"
+  // if it has no name.
   std::vector<std::string> open;
 };
 
@@ -43,14 +44,15 @@ using CaseValue = std::variant<int64_t, double, bool, DType, std::string,
 
 struct ImportCase {
   std::string path;
-  int line = 0;  // line of "op:", from 1
+  int line = 0;  // number of the line with "op:", counted from 1
   std::string op;
   std::map<std::string, std::string> settings;  // "opset" to "13"
   std::vector<CaseTensor> operands;
   std::vector<std::pair<std::string, CaseValue>> attributes;
   std::vector<CaseTensor> results;
   double within = 1e-5;
-  std::string error;  // a part of the expected message; "" for none
+  // Part of the error message that the case expects; "" if it expects results.
+  std::string error;
 };
 
 StatusOr<std::vector<ImportCase>> ParseImportCases(std::string_view text,

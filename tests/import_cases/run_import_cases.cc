@@ -71,7 +71,8 @@ class ImportCaseTest : public ::testing::Test {
   const CaseImporter importer_;
 };
 
-// Shows that a file is missing or does not parse.
+// A test that fails with a message: that a file of cases is missing or does not
+// parse.
 class FailedTest : public ::testing::Test {
  public:
   explicit FailedTest(std::string message) : message_(std::move(message)) {}
@@ -89,11 +90,13 @@ void RegisterFailure(const std::string& name, const std::string& message) {
 
 // Returns the name of a case's test: "shapes/Squeeze/12".
 std::string NameOf(const std::string& file, const ImportCase& one) {
-  // An operator may be an expression: "(torch.unbind(x, 0))[1]".
+  // The operator may be given as an expression, such as "(torch.unbind(x,
+  // 0))[1]"; only its name becomes part of the test's name.
   const size_t begin = std::min(one.op.find_first_not_of("(["), one.op.size());
   std::string name =
       one.op.substr(begin, one.op.find_first_of("([", begin) - begin);
-  // These separate the patterns of --gtest_filter.
+  // The characters ':' and '-' separate patterns of --gtest_filter, so they are
+  // replaced.
   std::ranges::replace_if(
       name, [](char c) { return c == ':' || c == '-' || c == ' '; }, '_');
   return file + "/" + name + "/" + std::to_string(one.line);

@@ -14,7 +14,8 @@
 #include "vm/runtime/module.h"
 #include "vm/runtime/testing/run_anything.h"
 
-// Mutates bytes. The function is defined by libFuzzer or by //bazel:fuzz_main.
+// The fuzzer's own mutator of bytes, which libFuzzer or //bazel:fuzz_main
+// defines.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace ember::tests {
@@ -60,8 +61,8 @@ void RunImported(StatusOr<graph::Graph> graph, uint64_t seed) {
   if (!graph.ok()) return CheckMessage(graph.status());
   auto definition = compiler::Compile(*std::move(graph), {});
   if (!definition.ok()) return CheckMessage(definition.status());
-  // A module that the compiler made must pass the verifier when it is loaded,
-  // after it was written as a file.
+  // The compiled module is written as a file and loaded again. The verifier
+  // must accept it, because the compiler made it.
   auto file = vm::SerializeModule(*definition);
   EMBER_CHECK(file.ok()) << file.status().ToString();
   auto module = vm::Module::Load(*file, nullptr);

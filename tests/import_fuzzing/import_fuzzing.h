@@ -31,7 +31,7 @@ namespace ember::tests {
 // the process ends.
 const std::string& FuzzFolder();
 
-// A file's name and contents.
+// The name and the contents of a sample file.
 using Sample = std::pair<std::string, std::string>;
 
 // Writes the samples to a folder and adds that folder to the arguments: the
@@ -45,7 +45,8 @@ void StartFromSamples(const std::vector<Sample>& samples, int* argc,
 // verifier. `seed` decides inputs and limits (vm/runtime/testing).
 void RunImported(StatusOr<graph::Graph> graph, uint64_t seed);
 
-// Splits an input into two files, before and after the first byte 0.
+// Splits the input of a fuzz target into two files: the bytes before and after
+// the first byte 0.
 std::pair<std::string_view, std::string_view> SplitAtZero(const uint8_t* data,
                                                           size_t size);
 

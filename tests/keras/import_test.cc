@@ -148,7 +148,7 @@ TEST(KerasModels, ModelWithinAModel) {
               {Weight({1}, {2}), Weight({1}, {1}), Weight({1, 1}, {10}),
                Weight({1}, {3}), Weight({1}, {4})});
   model.Output("inner", 1);
-  // The result is ((7 - 3) / 2 * 2 + 1) * 10.
+  // The weights make the model compute ((x - 3) / 2 * 2 + 1) * 10.
   ExpectNumbers(RunKerasFile(model.Finish(), {F32({1, 1}, {7})}),
                 {F32({1, 1}, {50})});
 }
@@ -251,7 +251,8 @@ TEST(KerasErrors, Configurations) {
       "model 'm.h5': node 'd (Dense)': dtype policy 'QuantizedDTypePolicy int8 "
       "of float32': expected a float type (quantized weights are not read: "
       "save the model before quantize())");
-  // Policies of inner layers count, too.
+  // A map of dtype policies may give inner layers other policies than the
+  // layer's own.
   const auto of_map = [](const std::string& policies) {
     return ErrorOf(OneDense(R"({"use_bias": false, "dtype": {"class_name":
               "DTypePolicyMap", "config": {"default_policy": null,
@@ -278,7 +279,7 @@ TEST(KerasErrors, Configurations) {
             "imported");
 }
 
-// Errors of an archive's weights name the archive's entry.
+// An error in an archive's file of weights must name the file.
 TEST(KerasErrors, WeightsOfArchives) {
   const auto archive = [](const std::string& name) {
     archive::ZipBuilder zip;
@@ -298,7 +299,8 @@ TEST(KerasErrors, WeightsOfArchives) {
             "Keras and save it again");
   const std::string name = "model.weights.h5";
   std::string damaged = archive(name);
-  // The first block of the deflated data is of an invalid kind.
+  // The first byte of the deflated data gets a kind of block that does not
+  // exist.
   damaged[damaged.find(name) + name.size()] = 7;
   EXPECT_EQ(ErrorOf(damaged),
             "model 'm.h5': 'model.weights.h5' of the ZIP archive: its deflated "

@@ -159,7 +159,7 @@ constexpr std::string_view kKeras3[] = {
     "TFSMLayer",
     "TorchModuleWrapper",
 };
-// Further names that Keras 2.15 has, aliases among them.
+// Further names of layers that Keras 2.15 has, including aliases.
 constexpr std::string_view kKeras2[] = {
     "CuDNNGRU",           "CuDNNLSTM",          "DenseFeatures",
     "LocallyConnected1D", "LocallyConnected2D", "RandomHeight",

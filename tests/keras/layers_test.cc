@@ -74,8 +74,8 @@ TEST(Layers, Convolution2DSameStrided) {
         for (int64_t dy = 0; dy < 3; ++dy)
           for (int64_t dx = 0; dx < 2; ++dx)
             for (int64_t i = 0; i < 2; ++i)
-              // Along the rows the padding is 2, one row of it before the
-              // image. Along the columns no padding is before the image.
+              // The padding "same" adds two rows in all, one of them before the
+              // image, and no column before the image.
               sum += x.At(2 * y + dy - 1, 2 * c + dx, i) *
                      w[static_cast<size_t>(((dy * 2 + dx) * 2 + i) * 3 + o)];
         expected.push_back(sum);
@@ -114,7 +114,7 @@ TEST(Layers, DepthwiseConvolution) {
   OneLayer layer("DepthwiseConv2D",
                  R"({"kernel_size": [1, 2], "depth_multiplier": 2})");
   layer.Input(F32({1, 1, 2, 2}, {1, 2, 3, 4}));
-  // The weight is [1, 2, channel, multiplier].
+  // The weight has the dims [rows 1, columns 2, channels 2, multiplier 2].
   layer.Weight(F32({1, 2, 2, 2}, {1, 10, 2, 20, 3, 30, 4, 40}));
   layer.Weight(F32({4}, {0, 0, 0, 1}));
   ExpectNumbers(layer.Run(), {F32({1, 1, 1, 4}, {10, 100, 20, 201})});
@@ -163,7 +163,7 @@ TEST(Layers, TransposedConvolutionWithOutputPaddingAndChannels) {
                  R"({"kernel_size": [1, 2], "strides": [1, 3],
                      "output_padding": [0, 1], "use_bias": true})");
   layer.Input(F32({1, 1, 2, 1}, {1, 2}));
-  // The weight is [1, 2, outputs, inputs].
+  // The weight has the dims [rows 1, columns 2, outputs 2, inputs 1].
   layer.Weight(F32({1, 2, 2, 1}, {1, 10, 100, 1000}));
   layer.Weight(F32({2}, {0, 0.5}));
   ExpectNumbers(layer.Run(),
@@ -184,7 +184,7 @@ TEST(Layers, Pooling) {
                                        "padding": "same"})");
   maximum.Input(F32({1, 3, 2, 1}, {1, 2, 3, 4, -5, -6}));
   ExpectNumbers(maximum.Run(), {F32({1, 2, 1, 1}, {4, -5})});
-  // The mean does not count the padding.
+  // The last window has a padded position, which does not count in the mean.
   OneLayer mean("AveragePooling1D", R"({"pool_size": 2, "padding": "same"})");
   mean.Input(F32({1, 3, 1}, {1, 2, 6}));
   ExpectNumbers(mean.Run(), {F32({1, 2, 1}, {1.5, 6})});
@@ -306,8 +306,8 @@ TEST(Layers, Merging) {
       {"Maximum", {10, 20, 10, 20}},  {"Minimum", {1, 2, 3, 4}},
   };
   for (const auto& [name, expected] : cases) {
-    // The second input has no dim of steps, so it gets a dim of 1 after the
-    // batch and broadcasts.
+    // The second input has one dim less: a dim of 1 is inserted after the
+    // batch, so that it broadcasts along the steps.
     OneLayer layer(name);
     layer.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Input(F32({1, 2}, {10, 20}));
     SCOPED_TRACE(name);

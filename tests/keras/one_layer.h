@@ -26,7 +26,8 @@ StatusOr<std::vector<Numbers>> RunKerasFile(
 
 class OneLayer {
  public:
-  // Makes a layer. `config` is the layer's config as JSON, without its name.
+  // Makes a layer of a class. `config` is the layer's configuration as JSON,
+  // without its name.
   OneLayer(std::string class_name, std::string config = "{}")
       : class_name_(std::move(class_name)), config_(std::move(config)) {}
 
@@ -39,7 +40,7 @@ class OneLayer {
     arguments_ = std::move(json);
     return *this;
   }
-  // Sets the number of results that are outputs of the model.
+  // Sets how many of the layer's results are outputs of the model.
   OneLayer& Results(int count) {
     results_ = count;
     return *this;
@@ -56,7 +57,8 @@ class OneLayer {
   }
   // Returns the contents of the model's file.
   std::string File() const;
-  // Runs the layer. `state` has the states, which come after the inputs.
+  // Runs the layer on its operands and, after them, on the values of its state.
+  // Returns its results.
   StatusOr<std::vector<Numbers>> Run(const std::vector<Numbers>& state = {});
 
  private:

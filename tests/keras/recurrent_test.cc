@@ -90,8 +90,8 @@ OneLayer Make(const Layer& layer, const std::string& options, const Vector& x) {
   return one;
 }
 
-// The output of each step, and the states after the last step. If `masked` is
-// true, steps whose input is 0 are masked.
+// The reference's result: the output of each step, and the states after the
+// last step. If `masked` is true, steps whose input is 0 are skipped.
 struct Outcome {
   Vector outputs, states;
 };
@@ -135,8 +135,8 @@ TEST(Recurrent, SequencesAndStates) {
 TEST(Recurrent, Backwards) {
   for (const Layer& layer : Layers()) {
     SCOPED_TRACE(layer.name);
-    // A layer with go_backwards returns its outputs in the order in which it
-    // computes them, from the last step to the first.
+    // A layer with go_backwards begins with the last step, and returns the
+    // outputs in the order in which it computes them.
     const Vector reversed(kInput.rbegin(), kInput.rend());
     ExpectNumbers(
         Make(layer, R"(, "return_sequences": true, "go_backwards": true)",
@@ -240,8 +240,8 @@ TEST(Recurrent, StackedCells) {
                 {F32({1, 1}, {Reference(gru, below).outputs.back()})});
 }
 
-// The kernels are 1 x 1, so each convolution is a matrix product for each
-// pixel.
+// The layer's kernels are 1 x 1, so each pixel is an LSTM of its own, whose
+// reference is known.
 TEST(Recurrent, ConvolutionalLstm) {
   const Layer layer = Layers()[1];
   OneLayer one("ConvLSTM2D", "{" + layer.config +

@@ -24,8 +24,8 @@ bool MakesFolder(uint64_t call) {
 bool IsFileCall(uint64_t call) {
   switch (call) {
     case SYS_openat:
-    // getrandom counts as a call on files, because the cache uses it for file
-    // names and secrets.
+    // The call getrandom counts as a call on files: the cache calls it for
+    // names of files and for secrets, and a kill there should be tested, too.
     case SYS_getrandom:
     case SYS_write:
     case SYS_close:
@@ -63,7 +63,8 @@ StatusOr<ChildRun> ChildRun::Start(const std::vector<std::string>& command,
 }
 
 Status ChildRun::GoOnUntilFileCalls(int64_t count) {
-  // The traced child stops once exec has replaced it by the other program.
+  // A traced child stops when exec has started the other program in it; this
+  // waits for that.
   if (::waitpid(process_, &status_, 0) != process_ || !WIFSTOPPED(status_) ||
       ::ptrace(PTRACE_SETOPTIONS, process_, nullptr,
                PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) != 0)

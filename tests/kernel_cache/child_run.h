@@ -50,7 +50,7 @@ class ChildRun {
   int status_ = 0;
 };
 
-// Counts events of files in folders.
+// Counts events (inotify) of the files in some folders.
 class FolderWatch {
  public:
   explicit FolderWatch(const std::vector<std::string>& folders);

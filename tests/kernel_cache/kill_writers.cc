@@ -40,8 +40,8 @@ struct Options {
 struct Counts {
   int64_t kills = 0, ended_before = 0, in_a_write = 0, beside_another = 0;
   int64_t damaged = 0, without_secret = 0, small = 0;
-  // For all runs after kills together: the number of kernels that came from the
-  // cache, and the number of all kernels.
+  // Number of kernels that runs after kills loaded from the cache, and number
+  // of all kernels of these runs.
   int64_t loaded = 0, kernels = 0;
 };
 
@@ -70,13 +70,14 @@ class Killer {
   const Options options_;
   std::mt19937_64 random_;
   std::string base_, folder_, secrets_, model_;
-  std::string results_;  // The text that a run with correct results prints.
-  double cold_ms_ = 0;   // Milliseconds of a run that compiles all kernels.
+  std::string results_;  // text that a run with correct results prints
+  // Milliseconds of a run with an empty cache, which compiles all kernels.
+  double cold_ms_ = 0;
   Counts counts_;
 };
 
-// Makes a model with this number of dispatches, each with another factor in its
-// code.
+// Returns a model with this number of dispatches. Each multiplies by another
+// factor, so that all have different kernels.
 std::string ModelWith(int64_t kernels) {
   onnx::ModelBuilder model(17);
   for (int64_t i = 0; i < kernels; ++i) {
@@ -149,7 +150,7 @@ std::vector<fs::path> Killer::Entries() const {
   return entries;
 }
 
-// Returns the unfinished files that writers have left.
+// Returns the temporary files of entries that killed writers left in the cache.
 std::set<fs::path> Killer::Unfinished() const {
   std::set<fs::path> files;
   for (const std::string& folder : {folder_, secrets_}) {
@@ -252,7 +253,8 @@ Status Killer::KillOne(bool small) {
 
 Status Killer::CheckRun(const std::string& what, const ChildRun::End& end,
                         bool counts) {
-  // All inputs are random, which vm-run says in its first line.
+  // The first line of vm-run's errors says that inputs are random; it is
+  // expected and removed.
   std::string_view errors = end.errors;
   if (errors.starts_with("vm-run: random inputs (seed "))
     errors.remove_prefix(std::min(errors.find('\n'), errors.size() - 1) + 1);
@@ -308,8 +310,8 @@ Status Killer::Run() {
       std::printf("%lld kills so far\n", static_cast<long long>(counts_.kills));
       std::fflush(stdout);
     }
-    // If runs always end before they can be killed, the loop would never end,
-    // so it is given up.
+    // If most runs end before they can be killed, the wanted number of kills is
+    // never reached, so this is an error.
     if (counts_.ended_before > 20 + 5 * counts_.kills)
       return InternalError("runs end before they can be killed");
   }

@@ -38,8 +38,8 @@
 namespace ember::tests {
 namespace {
 
-// One target for each set of rules and instructions that default schedules
-// know.
+// The targets for which kernels are made by default: one for each set of rules
+// and instructions that default schedules distinguish.
 constexpr std::string_view kDefaultTargets =
     "x86-64-v3,x86-64-v4+vnni,aarch64+dotprod,c11,"
     "vulkan1.3+subgroup32+shared49152,sm_80+subgroup32+shared166912,"

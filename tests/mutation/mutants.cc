@@ -96,8 +96,8 @@ void MutantList::SetWord(int64_t word, uint32_t value, Mutant& mutant) const {
 
 Mutant MutantList::ChangeWord(int64_t word, int64_t value) const {
   const uint32_t before = WordAt(word);
-  // Number of another word in the file, whose value is tried here: sizes,
-  // offsets and opcodes that are valid there may be valid here, too.
+  // The word also gets the value of another word of the file: a size, offset or
+  // opcode that is valid there may be accepted here, too.
   const int64_t elsewhere =
       (word * 7919 + 13) % std::max<int64_t>(structure_bytes_ / 4, 1);
   const uint32_t values[kValuesPerWord] = {
@@ -114,8 +114,8 @@ Mutant MutantList::Cut(int64_t length, bool fits) const {
   mutant.description = Format("cut off behind byte %lld%s", Long(length),
                               fits ? ", with a header that fits" : "");
   if (!fits) return mutant;
-  // A file that ends inside its header cannot get a header that fits, so this
-  // mutant is skipped.
+  // No header fits a file that ends inside its header, so this mutant is
+  // skipped: it counts as the original.
   if (length < kHeaderBytes) {
     mutant.is_original = true;
     return mutant;
@@ -146,7 +146,7 @@ Mutant MutantList::FlipBit(int64_t bit) const {
     SetWord(word, WordAt(word) ^ (uint32_t{1} << bit % 32), mutant);
     return mutant;
   }
-  // If the flipped bit is behind the last whole word, the copy is made here.
+  // This bit is behind the last whole word, so SetWord cannot flip it.
   mutant.file = file_;
   mutant.description = Format("bit %lld", Long(bit));
   mutant.file[static_cast<size_t>(bit / 8)] ^=

@@ -84,7 +84,7 @@ class Mutator {
 
   const Options options_;
   tools::Table table_;
-  // Outcomes of all modules together, by tier.
+  // Outcomes of the mutants of all modules together, for each tier.
   std::map<int, SupervisedReport> totals_;
   int64_t findings_ = 0;
 };
@@ -126,8 +126,8 @@ Status Mutator::TryFile(const std::string& path, int tier) {
   EMBER_ASSIGN_OR_RETURN(const std::string file,
                          ReadFile(tools::UserPath(path)));
   const std::span<const uint8_t> bytes = BytesOf(file);
-  // The original module must load. If it does not, its mutants would say
-  // nothing.
+  // The undamaged module must load; otherwise all mutants would be refused for
+  // the same reason.
   const Status loads = vm::Module::Load(bytes, nullptr).status();
   if (!loads.ok()) return loads.WithContext(path);
   const MutantList mutants(bytes, options_.most_bytes_for_bits);

@@ -26,7 +26,8 @@ namespace {
 
 constexpr const char* kSamples[] = {"loop", "static", "shapes", "calls",
                                     "strings"};
-// Small models of the corpus, as vm-dump prints them: testdata/NAME.txt.
+// Small models of the corpus that are mutated. Their modules are made of
+// testdata/NAME.txt, which vm-dump printed.
 constexpr const char* kCompiled[] = {"quantised_convolution", "loop_f16",
                                      "nested_if", "sequence", "non_zero"};
 
@@ -55,8 +56,8 @@ TEST(Supervised, CrashesAndHangsAreOutcomes) {
           return number < 10 ? ChildOutcome::kRan : ChildOutcome::kRefused;
         };
       });
-  EXPECT_EQ(report[ChildOutcome::kRan], 3);  // these are the cases 0, 2 and 6
-  // these are the cases 10 and 14
+  EXPECT_EQ(report[ChildOutcome::kRan], 3);  // the cases 0, 2 and 6
+  // Only the cases 10 and 14 are refused.
   EXPECT_EQ(report[ChildOutcome::kRefused], 2);
   EXPECT_EQ(report[ChildOutcome::kInternal], 1);
   EXPECT_EQ(report[ChildOutcome::kDiffers], 1);
@@ -73,8 +74,8 @@ TEST(Supervised, CrashesAndHangsAreOutcomes) {
 TEST(Supervised, WorkersAreReplaced) {
   SupervisedOptions options;
   options.cases_per_worker = 3;
-  // Each worker counts its own cases. Each must get at most three, so no case
-  // returns kInternal.
+  // Each worker returns kInternal from its fourth case on. Workers are replaced
+  // after three cases, so that must never happen.
   const SupervisedReport report = RunSupervised({0, 10}, options, [] {
     auto count = std::make_shared<int>(0);
     return [count](int64_t) {
@@ -119,7 +120,8 @@ TEST(Mutants, AreAllOfThem) {
             structure / 4 * kValuesPerWord / 2);
 }
 
-// Reduced mutants that once gave wrong results: testdata/found/NAME.txt.
+// Modules in testdata/found: mutants, made as small as possible, whose kernels
+// once gave wrong results.
 class FoundModule : public testing::TestWithParam<const char*> {};
 
 TEST_P(FoundModule, GivesTier0sResults) {

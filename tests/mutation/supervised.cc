@@ -26,10 +26,11 @@ constexpr int64_t kMaxNoted = 64;
 struct Progress {
   // Number of the case that is running; kNone if none is.
   std::atomic<int64_t> current;
-  // Number of the first case that no worker has finished yet.
+  // Number of the next case: all earlier ones are finished.
   std::atomic<int64_t> next;
   std::atomic<int64_t> counts[kOutcomeCount];
-  // Findings that the worker noted and that did not end it.
+  // Findings that did not end the worker, such as wrong results, with their
+  // cases.
   std::atomic<int64_t> noted_count;
   struct {
     std::atomic<int64_t> number;

@@ -72,8 +72,8 @@ class ModuleTrier {
              std::vector<vm::Tensor>* results);
   std::shared_ptr<vm::Tiering> NewTiering(
       const std::shared_ptr<const vm::Module>& module);
-  // Runs the module on tier 0. Returns OK if tier 0 ends in the same way as
-  // this tier: with `end` as its status.
+  // Runs the module on tier 0 and compares the end of the run with that of this
+  // tier (status `end`, `results`). Returns OK if both end in the same way.
   Status CompareWithTier0(const std::shared_ptr<const vm::Module>& module,
                           uint64_t seed, const Status& end,
                           const std::vector<vm::Tensor>& results);

@@ -45,7 +45,7 @@ StatusOr<graph::Graph> ImportOperator(const ImportCase& one) {
     else
       op.Input(operand.numbers);
   }
-  // A case that expects an error has a result of its own.
+  // A case that expects an error lists no results, but its operator needs one.
   op.Results(std::max(1, static_cast<int>(one.results.size())));
   return op.Import();
 }

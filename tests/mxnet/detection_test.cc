@@ -248,9 +248,9 @@ TEST(Detection, BoxDecodeAndEncode) {
                     .Input(F32({1, 3, 4}, anchors))
                     .Run(),
                 {F32({2, 3, 4}, expected)});
-  // The case has one image with two anchors; only the first anchor is matched
-  // to an object.
-  const double w = 2, h = 4;  // width and height of the first anchor
+  // One image with two anchors is encoded; only the first anchor is matched to
+  // an object.
+  const double w = 2, h = 4;  // width and height of the first anchor's box
   ExpectNumbers(Op("_contrib_box_encode")
                     .Input(F32({1, 2}, {1, 0}))
                     .Input(F32({1, 2}, {1, 0}))
@@ -267,8 +267,8 @@ TEST(Detection, BoxDecodeAndEncode) {
 }
 
 TEST(Detection, BipartiteMatching) {
-  // The scores are the example of MXNet's documentation. The first case matches
-  // the largest scores, the second one the smallest scores below 0.25.
+  // The scores are those of MXNet's documentation. The first call matches the
+  // largest scores first, the second call the smallest ones, up to a limit.
   const Values scores = {0.5, 0.6, 0.1, 0.2, 0.3, 0.4};
   ExpectNumbers(Op("_contrib_bipartite_matching", {{"threshold", "1e-12"}})
                     .Input(F32({3, 2}, scores))
@@ -283,7 +283,8 @@ TEST(Detection, BipartiteMatching) {
                 {F32({3}, {-1, 0, -1}), F32({2}, {1, -1})});
 }
 
-// Regions (image, x1, y1, x2, y2) in a feature map of the shape [2, 2, 6, 5].
+// Regions (image, x1, y1, x2, y2), whose image may be -1, for a feature map
+// with the shape [2, 2, 6, 5].
 const Values kRegions = {0, 0, 0, 8, 10, 1,  2, 3, 5, 6,
                          0, 4, 1, 9, 11, -1, 1, 1, 6, 6};
 constexpr int kHeight = 6, kWidth = 5;
@@ -368,8 +369,8 @@ TEST(Detection, RoiAlign) {
 }
 
 TEST(Detection, PsRoiPooling) {
-  // The feature map has one channel for each bin of a 2 x 2 grid: channel i * 2
-  // + j belongs to bin (i, j).
+  // Each bin of a 2 x 2 grid has its own channel of the feature map: bin (i, j)
+  // is channel i * 2 + j.
   ReferenceRandom random;
   const Values map = random.Many(4 * kHeight * kWidth, -2, 2);
   const Values regions = {0, 0, 0, 8, 10, 0, 2, 3, 5, 6};
@@ -416,10 +417,10 @@ TEST(Detection, Proposals) {
       random.Many(kImages * 2 * kAnchors * kRows * kColumns, 0, 1);
   const Values changes =
       random.Many(kImages * 4 * kAnchors * kRows * kColumns, -0.6, 0.6);
-  // Height, width and scale of the two images. The second image is lower, so
-  // that only two rows of cells count.
+  // The height, width and scale of each of the two images. The second image is
+  // lower, so its last row of cells does not count.
   const Values infos = {48, 64, 1, 40, 64, 1.5};
-  // The anchors have ratio 1 and scales 1 and 2, around the first cell.
+  // The anchors around the first cell, with the ratio 1 and the scales 1 and 2.
   const Box anchors[] = {{0, 0, 15, 15}, {-8, -8, 23, 23}};
   constexpr size_t kWanted = 9, kBefore = 20;
   Values expected, expected_scores;

@@ -76,7 +76,7 @@ TEST(MxnetModels, OldSymbolAndEveryArrayVersion) {
 TEST(MxnetModels, NamesAndDims) {
   const auto graph = Import(kOld, OldParams(mxnet::ArrayVersion::kV2));
   ASSERT_TRUE(graph.ok()) << graph.status().ToString();
-  // The loss's label is not an input of the imported model.
+  // The label that the loss takes is dropped, so "data" is the only input.
   ASSERT_EQ(graph->inputs().size(), 1u);
   EXPECT_EQ(graph->inputs()[0]->name(), "data");
   // The file gives no shape for the input. Its rank and number of channels

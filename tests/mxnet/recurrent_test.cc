@@ -51,7 +51,8 @@ struct Cell {
   }
 };
 
-// Computes a step of a cell. Returns h and c after the step.
+// Computes one step of an RNN, GRU or LSTM cell by its definition. Returns h
+// and c after the step.
 std::pair<Vector, Vector> Step(const std::string& mode, const Cell& cell,
                                const Vector& x, const Vector& h,
                                const Vector& c) {
@@ -82,7 +83,8 @@ size_t GatesOf(const std::string& mode) {
   return mode == "lstm" ? 4 : mode == "gru" ? 3 : 1;
 }
 
-// Tests two layers in both directions.
+// Compares the operator, with two layers in both directions, with the
+// definition.
 void ExpectDefinition(const std::string& mode) {
   SCOPED_TRACE(mode);
   const size_t rows = GatesOf(mode) * kState;
@@ -165,8 +167,9 @@ TEST(MxnetRecurrent, TwoLayersInBothDirections) {
     ExpectDefinition(mode);
 }
 
-// The parameters hold the projection's matrix after the other matrices of the
-// cell. The state is as long as the projection's result.
+// Tests an LSTM with a projection of its state, whose matrix follows the other
+// matrices of the cell in the parameters. The state then is as long as the
+// projection's result.
 TEST(MxnetRecurrent, Projection) {
   Op op("RNN", {{"mode", "lstm"},
                 {"state_size", "1"},

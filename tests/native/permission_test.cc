@@ -28,8 +28,8 @@ constexpr uint8_t kKey[32] = {0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7,
 
 const EmberApi& Api() { return *ember_get_api(EMBER_API_VERSION); }
 
-// Holds the bytes of a module file of this folder, which the loaded module uses
-// in place.
+// Holds the bytes of a module file of this folder in aligned memory, which a
+// loaded module uses in place.
 class ModuleBytes {
  public:
   explicit ModuleBytes(const std::string& name) {
@@ -197,7 +197,8 @@ TEST(PermissionTest, AccidentsInTheSectionsAreFound) {
   }
 }
 
-// Changes the key in the file, or the signature.
+// Changes each byte of the signature and of the key in the file. The module
+// must still run, without its kernels.
 TEST(PermissionTest, EachByteOfTheSignatureTampered) {
   constexpr size_t kSignatureBytes = 96;
   ModuleBytes module("signed_digits.vmfb");

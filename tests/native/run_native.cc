@@ -37,7 +37,8 @@ namespace {
 struct Arguments {
   std::string path, target, library, inputs;
   int runs = 3;
-  bool expects_all = false;  // True if a dispatch without a kernel is an error.
+  // True (--expect-all) if a dispatch without a kernel is an error.
+  bool expects_all = false;
 };
 
 bool ParseArguments(int argc, char** argv, Arguments& arguments) {
@@ -176,8 +177,9 @@ Status Compare(const Arguments& arguments) {
   }
   EMBER_ASSIGN_OR_RETURN(const std::unique_ptr<Session> native,
                          Session::Create(module, options));
-  // Number of runs in which each kernel's results are compared with tier 0's. A
-  // compared call returns tier 0's results.
+  // In so many runs the oracle compares each kernel's results with tier 0's. A
+  // compared call returns tier 0's results, so the runs after them show the
+  // kernels' own.
   constexpr int kChecked = 4;
   double largest = 0;
   uint64_t hash = 0;  // Hash of the results that tier 0 computes.

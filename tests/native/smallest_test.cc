@@ -24,7 +24,8 @@
 namespace ember::vm {
 namespace {
 
-// Returns the value of a StatusOr, or ends the test's program with the error.
+// Returns the value of a StatusOr; an error fails the test and ends its
+// program.
 template <typename T>
 T Unwrap(StatusOr<T> result) {
   EXPECT_TRUE(result.ok()) << result.status().ToString();

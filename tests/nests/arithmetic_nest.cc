@@ -27,8 +27,8 @@ std::array<Form, kForms> FormsOf(const NestBackEnd& back_end) {
   return {{{"s", 1}, {"v", back_end.lanes[0]}, {"o", back_end.lanes[1]}}};
 }
 
-// Returns the number of pairs of bit patterns, rounded up to a multiple of each
-// vector size.
+// Returns the number of pairs of bit patterns that a case computes, rounded up
+// so that vectors of either size fit.
 int64_t CountOf(const ArithmeticCase& test, const NestBackEnd& back_end) {
   const size_t pairs =
       loops::BitPatterns(test.a).size() * loops::BitPatterns(test.b).size();

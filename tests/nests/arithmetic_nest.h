@@ -25,7 +25,7 @@ struct ArithmeticNest {
   // results for each case. The results are those of single values and of
   // vectors of two sizes.
   Contents buffers;
-  Contents expected;  // expected results of each case
+  Contents expected;  // expected results, one buffer for each case
 };
 
 // Makes the nest of the cases. Operands are never subnormal if the back end may

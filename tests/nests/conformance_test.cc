@@ -53,7 +53,7 @@ class Nests : public ::testing::TestWithParam<const NestBackEnd*> {
                   what_);
   }
 
-  // Sets the text that says what the printed counts are about.
+  // Sets the name under which the test prints its counts.
   void Name(std::string what) { what_ = std::move(what); }
 
   // Runs a nest and expects the evaluator's results. The back end may not
@@ -80,7 +80,8 @@ class Nests : public ::testing::TestWithParam<const NestBackEnd*> {
            status.message().find("device-type") != std::string_view::npos;
   }
 
-  // Returns the cases that this run of the suite has.
+  // Returns the arithmetic cases that are run: all with EMBER_TEST_ALL_CASES,
+  // otherwise one in `case_share`.
   std::vector<ArithmeticCase> CasesOf(
       const std::vector<ArithmeticCase>& all) const {
     const size_t share = std::getenv("EMBER_TEST_ALL_CASES") == nullptr

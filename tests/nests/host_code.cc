@@ -12,7 +12,8 @@
 namespace ember::nests {
 namespace {
 
-// Runs the code. Returns "" or the message of a failed check.
+// Runs the code on buffers in guarded memory. Returns "", or the message of a
+// check in the code that failed.
 std::string Call(const loops::LoopNest& nest, const jit::CompiledNest& code,
                  const std::vector<int64_t>& parameters, bool is_at_end,
                  Contents& buffers) {

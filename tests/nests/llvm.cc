@@ -11,8 +11,8 @@
 namespace ember::nests {
 namespace {
 
-// Compiles the nest and keeps its code for the next call: cases call one nest
-// with many parameters.
+// Compiles the nest, unless the last call compiled the same one: cases call a
+// nest with many parameters, so its code is kept.
 StatusOr<const jit::CompiledNest*> Compile(const loops::LoopNest& nest,
                                            jit::Effort effort) {
   struct Compiled {

@@ -30,7 +30,7 @@
 
 namespace ember::nests {
 
-// Bytes of inputs and outputs, in order.
+// The bytes of each input and output of a nest, in order.
 using Contents = std::vector<std::vector<uint8_t>>;
 
 struct NestBackEnd {
@@ -77,8 +77,9 @@ struct NestBackEnd {
   Status (*run)(const loops::LoopNest& nest,
                 const std::vector<int64_t>& parameters,
                 Contents& buffers) = nullptr;
-  // Returns the resources that the nest's code for a target needs, a line for
-  // each phase. The function needs no device. Null: unknown.
+  // Returns a text of the resources (such as shared memory) that the nest's
+  // code needs on a target, one line for each phase. It is computed without a
+  // device. Null if the back end cannot say it.
   StatusOr<std::string> (*figures)(const loops::LoopNest& nest,
                                    std::string_view target) = nullptr;
 };

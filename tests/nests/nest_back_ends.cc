@@ -38,8 +38,8 @@ constexpr NestBackEnd kBackEnds[] = {
      .is_device = true,
      .quietens_f16 = true,
      .lanes = {4, 7},
-     // There are few random nests, because lavapipe takes seconds to compile a
-     // large module.
+     // Only few random nests are run, because lavapipe takes seconds to compile
+     // a large module.
      .random_nests = 12,
      .missing = SpirvMissing,
      .machine = SpirvMachine,
@@ -67,8 +67,8 @@ constexpr NestBackEnd kBackEnds[] = {
      .doc = "OpenCL C on the first OpenCL device",
      .is_device = true,
      .lanes = {4, 7},
-     // There are few cases and few random nests, because PoCL takes part of a
-     // second to compile a kernel.
+     // Only few arithmetic cases and random nests are run, because PoCL takes
+     // part of a second to compile a kernel.
      .cases_at_once = 24,
      .case_share = 8,
      .random_nests = 6,

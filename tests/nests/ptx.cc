@@ -26,8 +26,8 @@ std::string TargetOfNests() {
   return jit::WithTf32(ptx::TestDevice()->target());
 }
 
-// Compiles the nest and keeps its code for the next call: cases call one nest
-// with many parameters.
+// Compiles the nest, unless the last call compiled the same one: cases call a
+// nest with many parameters, so its code is kept.
 StatusOr<const jit::gpu::DeviceCode*> Compile(const loops::LoopNest& nest) {
   struct Compiled {
     std::string text;

@@ -46,7 +46,8 @@ void AddInput(const CaseTensor& operand, onnx::ModelBuilder& model) {
               static_cast<onnx::TensorProto::DataType>(TypeOf(operand)));
 }
 
-// Sets an attribute to a value of any type.
+// Sets an attribute of a node to a case's value. There is a function for each
+// type of value.
 struct Setter {
   onnx::AttributeProto& attribute;
 
@@ -102,7 +103,7 @@ StatusOr<graph::Graph> ImportNode(const ImportCase& one) {
     else
       AddInput(operand, model);
   }
-  // A case that expects an error has a result of its own.
+  // A case that expects an error lists no results, but its operator needs one.
   for (size_t i = 0; i == 0 || i < one.results.size(); ++i) {
     outputs.push_back("result" + std::to_string(i));
     model.Output(outputs.back());

@@ -29,7 +29,8 @@ struct Options {
   RunOptions run;
   int64_t timeout = 60;
   bool quiet = false, verbose = false, bless = false, together = false;
-  bool found_nothing = false;  // set by the run: true if no case was selected
+  // True if no case matched the flags; the run sets it.
+  bool found_nothing = false;
 };
 
 void Declare(Options& options, tools::Flags& flags) {
@@ -75,7 +76,7 @@ void Declare(Options& options, tools::Flags& flags) {
 struct Report {
   std::vector<std::pair<TestCase, CaseResult>> results;
 
-  // Returns the number of cases that passed and for which `holds` is true.
+  // Returns the number of passed cases for whose result holds(result) is true.
   template <typename Predicate>
   int Passed(Predicate holds) const {
     return static_cast<int>(
@@ -86,7 +87,8 @@ struct Report {
   int Count() const { return static_cast<int>(results.size()); }
 };
 
-// Prints failures by reason, most frequent first, each with a few cases.
+// Prints the reasons of failures, the most frequent reason first, with a few of
+// its cases each.
 void PrintSummary(const Report& report) {
   std::map<std::string, std::vector<std::string>> reasons;
   std::map<std::string, int> operators;
@@ -178,7 +180,7 @@ void PrintCounts(const Report& report, bool verbose,
   std::printf("%lld of %lld calls of dispatches ran kernels\n",
               static_cast<long long>(kernel_calls),
               static_cast<long long>(calls));
-  // No case counts as skipped: a case with something unsupported counts as
+  // "skipped" is always 0: a case that uses something unsupported counts as
   // failed.
   std::printf("%d passed, %d failed, 0 skipped\n", passed,
               report.Count() - passed);
@@ -222,8 +224,8 @@ Expectation Found(const Report& report) {
   return found;
 }
 
-// Compares the run with the expectation; a difference is an error. With
-// --bless, it writes the expectation anew.
+// Compares the run with the file of expectations; a difference is an error. If
+// --bless is given, writes the file instead.
 Status CompareOrBless(const Report& report, const Options& options) {
   const std::string path = tools::UserPath(options.expect);
   const Expectation found = Found(report);
@@ -291,8 +293,8 @@ Status Run(Options& options, bool& all_passed) {
   const std::string manifest = FindManifest(options);
   if (!manifest.empty()) EMBER_RETURN_IF_ERROR(ApplyManifest(manifest, cases));
   Report report;
-  // The device stays open while cases run, so that each of them opens it
-  // quickly.
+  // This device is unused, but keeps its driver loaded, so that each case opens
+  // its own device quickly.
   std::shared_ptr<hal::Device> device;
   if (options.together) {
     EMBER_ASSIGN_OR_RETURN(

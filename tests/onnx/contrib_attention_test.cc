@@ -37,7 +37,8 @@ void Expect(const StatusOr<std::vector<Numbers>>& results,
   ExpectNear(results->front(), dims, want);
 }
 
-// Returns numbers in [-1, 1] that follow no simple pattern.
+// Returns numbers in [-1, 1] that follow no simple pattern, so that a wrong
+// order of operands shows. Other seeds give other numbers.
 Floats Noise(int64_t count, int seed) {
   Floats values(count);
   for (int64_t i = 0; i < count; ++i)
@@ -83,7 +84,7 @@ Floats Reference(const Problem& p,
 
 double NoBias(int, int, int) { return 0; }
 
-// Transposes a matrix [rows, heads * size] to [heads, rows, size].
+// Returns a matrix [rows, heads * size] as [heads, rows, size].
 Floats ByHead(const Floats& x, int rows, int heads, int size) {
   Floats y;
   for (int h = 0; h < heads; ++h)
@@ -97,8 +98,8 @@ Floats Join(Floats a, const Floats& b) {
   return a;
 }
 
-// Weights for an input of width 2 that make each of q, k and v equal to the
-// input.
+// The projection's weights for an input of width 2: q, k and v are each equal
+// to the input.
 const Floats kThrice = {1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1};
 
 TEST(ContribAttention, ProjectsAndAttends) {
@@ -111,7 +112,7 @@ TEST(ContribAttention, ProjectsAndAttends) {
 }
 
 TEST(ContribAttention, CausalWithPastReturnsBoth) {
-  // one past key, (9, 8), and one past value, (7, 6)
+  // The past holds one key, (9, 8), and one value, (7, 6).
   const Floats past = {9, 8, 7, 6};
   OneNode node = Contrib("Attention", 2);
   node.Input(F32({1, 1, 2}, {1, 2})).Constant(F32({2, 6}, kThrice));
@@ -120,8 +121,8 @@ TEST(ContribAttention, CausalWithPastReturnsBoth) {
   const auto results = node.Run();
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   ExpectNear((*results)[1], {2, 1, 1, 2, 2}, {9, 8, 1, 2, 7, 6, 1, 2});
-  // The new token's score with the past key is (9 + 16) / √2, and its score
-  // with itself is 5 / √2.
+  // The token (1, 2) attends to the past key with the score (9 + 16) / √2, and
+  // to itself with the score 5 / √2.
   const double w = (1 / (1 + std::exp(-20 / std::sqrt(2.0))));
   ExpectNear((*results)[0], {1, 1, 2},
              {7 * w + 1 * (1 - w), 6 * w + 2 * (1 - w)});
@@ -133,7 +134,8 @@ TEST(ContribAttention, TheOrderHidesMoreThanTheMask) {
   // ONNX Runtime 1.30 gives the same result.
   for (const float filter : {-1e30f, -10000.0f, -1.0f}) {
     OneNode node = Contrib("Attention");
-    // The weights make v the input, and q and k 0, so that all scores are 0.
+    // These weights make v equal to the input and q and k 0, so all scores are
+    // 0 before masking.
     Floats weights(12, 0);
     weights[4] = weights[11] = 1;
     node.Input(F32({1, 2, 2}, {1, 2, 3, 4})).Constant(F32({2, 6}, weights));
@@ -153,8 +155,8 @@ TEST(ContribAttention, TheOrderHidesMoreThanTheMask) {
 }
 
 TEST(ContribAttention, MasksByLengthStartAndFlag) {
-  // Each mask leaves only one key visible, so each row of the result is that
-  // key's value.
+  // Each kind of mask (lengths, starts, flags) leaves a single key visible, so
+  // each row of the result is that key's value.
   const Floats x = {1, 2, 3, 4, 5, 6};
   struct Case {
     std::vector<int64_t> dims;
@@ -211,7 +213,8 @@ TEST(MultiHeadAttention, OperandsInAllForms) {
   cached.Attribute({"num_heads", heads}).Attribute({"scale", 0.4});
   Expect(cached.Run(), {1, 2, 6}, want);
 
-  // keys and values packed into one tensor, [keys, heads, 2, size]
+  // The same keys and values are passed packed into one tensor, [keys, heads,
+  // 2, size].
   Floats packed;
   for (int i = 0; i < keys * heads; ++i) {
     packed =
@@ -228,8 +231,8 @@ TEST(MultiHeadAttention, OperandsInAllForms) {
 TEST(MultiHeadAttention, PackedOperandsGetTheBias) {
   const Floats q = Noise(4, 1), k = Noise(4, 2), v = Noise(4, 3);
   const Problem p{1, 2, 2, 2, q, k, v, 1 / std::sqrt(2.0)};
-  // q, k and v packed into one tensor [tokens, 1, 3, 2], with the biases
-  // subtracted
+  // The operands q, k and v are packed into one tensor [tokens, 1, 3, 2]. Their
+  // biases are subtracted, and the operator must add them again.
   Floats packed;
   for (int t = 0; t < 2; ++t) {
     for (const Floats* x : {&q, &k, &v}) {
@@ -245,9 +248,9 @@ TEST(MultiHeadAttention, PackedOperandsGetTheBias) {
 }
 
 TEST(DecoderMaskedMultiHeadAttention, WritesToTheBufferAndFollowsBeams) {
-  // The case has one batch with two beams, and a cache with room for three
-  // keys, of which one is used. Beam 0 continues beam 1, and beam 1 continues
-  // beam 0. All scores are 0.
+  // One batch has two beams, and the cache has room for three keys, of which
+  // one is used. Beam 0 continues the keys of beam 1, and the other way round.
+  // All scores are 0, so results are means of values.
   OneNode node = Contrib("DecoderMaskedMultiHeadAttention", 3);
   node.Input(F32({2, 1, 1}, {0, 0})).Input(F32({2, 1, 1}, {5, 6}));
   node.Input(F32({2, 1, 1}, {50, 60})).Absent().Absent();
@@ -264,8 +267,9 @@ TEST(DecoderMaskedMultiHeadAttention, WritesToTheBufferAndFollowsBeams) {
 }
 
 TEST(GroupQueryAttention, SequencesOfDifferentLengths) {
-  // Two query heads share one key head. The second sequence already has one key
-  // in the cache, so its new key is its second one. All scores are 0.
+  // Two query heads share one key head. The first sequence has two keys in the
+  // cache, the second one only one, so their new keys go to different
+  // positions. All scores are 0, so results are means of values.
   OneNode node = Contrib("GroupQueryAttention", 3);
   node.Input(F32({2, 1, 2}, {0, 0, 0, 0})).Input(F32({2, 1, 1}, {7, 8}));
   node.Input(F32({2, 1, 1}, {70, 80}));
@@ -331,8 +335,8 @@ TEST(GroupQueryAttention, BiasAndSinksOfHeadsThatShareKeys) {
   const int heads = 4, size = 2, tokens = 3, width = heads * size;
   const Floats q = Noise(tokens * width, 1), bias = Noise(heads * 9, 4);
   const Floats k = Noise(tokens * 2 * size, 2), v = Noise(tokens * 4, 3);
-  // Each key head is written twice, for the reference without groups, and a key
-  // of zeros with value 0 is the sink.
+  // The reference has no shared key heads and no sink: each key head is written
+  // twice, and a further key of zeros with the value 0 is the sink.
   Floats all_k, all_v;
   for (int t = 0; t <= tokens; ++t) {
     for (int i = 0; i < width; ++i) {
@@ -380,7 +384,8 @@ TEST(GroupQueryAttention, APromptIsOneDispatch) {
   EXPECT_THAT(products, ElementsAre(HasSubstr("exp")));
 }
 
-// In some operands the batch is an open dim; in others it is the constant 1.
+// The model gives the batch as an open dim in some operands, and as the
+// constant 1 in others. Both must count as the same.
 TEST(GroupQueryAttention, AnOpenBatchBesideOneOf1) {
   OneNode node = Contrib("GroupQueryAttention", 3);
   node.Input(F32({1, 1, 2}, {0, 0}), {-2, -2, 2});

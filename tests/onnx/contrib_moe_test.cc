@@ -20,7 +20,8 @@ using Values = std::vector<double>;
 
 constexpr int kTokens = 5, kHidden = 4, kExperts = 3, kInner = 3;
 
-// Returns numbers without a pattern, of either sign.
+// Returns numbers of either sign that follow no simple pattern. Other seeds
+// give other numbers.
 Values Noise(int count, int seed) {
   Values values;
   for (int i = 0; i < count; ++i)
@@ -28,7 +29,8 @@ Values Noise(int count, int seed) {
   return values;
 }
 
-// The layers of all experts, row-major: [expert, results, operands].
+// The weights and biases of all experts, row-major [expert, results, operands],
+// and the options of their activation.
 struct Experts {
   Values w1, b1, w2, b2, w3;
   bool swiglu = false, interleaved = false;
@@ -157,7 +159,8 @@ TEST(MoE, ChosenExpertsAreWeighted) {
   }
 }
 
-// All tokens choose the first expert, so the other experts have no tokens.
+// The logits make all tokens choose the first expert, so that the other experts
+// have none.
 TEST(MoE, AnExpertMayHaveNoTokens) {
   Experts e;
   e.w1 = Noise(kExperts * kInner * kHidden, 1);
@@ -279,8 +282,8 @@ TEST(QMoE, WeightsAreWidened) {
           if (i % (kInner + 1) != kInner) e.w2.push_back(w2[i]);
         OneNode node = Node("QMoE");
         AddOperands(node, x, logits, false);
-        // The bias makes the additional result negative, and the activation
-        // makes it 0, so that it changes nothing.
+        // The additional result of the first layer has a bias of -1000, so the
+        // activation makes it 0 and it changes nothing.
         Values bias;
         for (int expert = 0; expert < kExperts; ++expert)
           bias.insert(bias.end(), {0, 0, 0, -1000});

@@ -85,8 +85,8 @@ TEST(ContribNormalization, SimplifiedIsByTheMeanSquare) {
   skip.Input(F32({2}, {1, 2})).Attribute({"epsilon", 0.0});
   const double root = std::sqrt(12.5);
   Expect(skip.Run(), {1, 2}, {3 / root, 8 / root});
-  // ONNX Runtime also writes this operator with the default domain, at any
-  // opset.
+  // ONNX Runtime also writes this operator with the default domain and any
+  // opset, so that form is tested, too.
   OneNode plain("SimplifiedLayerNormalization", 12);
   plain.Input(F32({1, 2}, {3, 4})).Input(F32({2}, {1, 2}));
   plain.Attribute({"epsilon", 0.0});
@@ -107,8 +107,8 @@ TEST(ContribNormalization, EmbeddingsAreSummedAndNormalized) {
 }
 
 TEST(ContribNormalization, GroupNormInBothLayouts) {
-  // Each of the two groups has one channel. One channel has the values 0 and 2,
-  // the other one 10 and 12.
+  // There are two groups of one channel each: the values 0 and 2 in one, 10 and
+  // 12 in the other.
   for (const int channels_last : {1, 0}) {
     OneNode node = Contrib("SkipGroupNorm", 2);
     node.Input(F32({1, 2, 1, 2}, channels_last == 1 ? Floats{0, 10, 2, 12}
@@ -128,13 +128,13 @@ TEST(ContribNormalization, GroupNormInBothLayouts) {
 }
 
 TEST(ContribContraction, FusedMatMulTransposesBatches) {
-  // transBatchA makes the first operand a[k][batch][m]. The product in each
-  // batch is a column times a row.
+  // The attribute transBatchA means that the first operand is a[k][batch][m].
+  // In each batch a column is multiplied by a row.
   OneNode node = Contrib("FusedMatMul");
   node.Input(F32({2, 2, 1}, {1, 2, 3, 4})).Input(F32({2, 1, 1}, {5, 6}));
   node.Attribute({"transBatchA", 1}).Attribute({"alpha", 2.0});
-  // Batch 0 of the first operand is the column (1, 3), and batch 1 is the
-  // column (2, 4).
+  // So the first operand is the column (1, 3) in batch 0 and the column (2, 4)
+  // in batch 1.
   Expect(node.Run(), {2, 2, 1}, {10, 30, 24, 48});
 }
 
@@ -157,8 +157,8 @@ TEST(ContribContraction, ActivationsOfFusedOperators) {
               HasSubstr("activation 'Snake' is not supported"));
 }
 
-// The weights have sixteen columns. The first one is 1 times the scale, the
-// second -2 times the scale, and the others are 0.
+// Each weight matrix has a row of sixteen numbers: 1 and -2 times the scale,
+// and otherwise 0. They are stored in 2, 4 or 8 bits.
 TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
   struct Case {
     int bits;
@@ -169,8 +169,8 @@ TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
   two[0] = 0xa3;   // the two numbers 3 - 2 = 1 and 0 - 2 = -2, of 2 bits each
   eight[0] = 0x81;
   eight[1] = 0x7e;
-  // the two numbers 4 - 3 = 1 and 1 - 3 = -2, of 4 bits each, with the zero
-  // point 3
+  // The two numbers 4 - 3 = 1 and 1 - 3 = -2, of 4 bits each, with the zero
+  // point 3.
   low[0] = 0x14;
   for (const Case& c : {Case{4, four, {}}, Case{2, two, {}}, Case{8, eight, {}},
                         Case{4, low, {0x03}}}) {
@@ -249,8 +249,10 @@ TEST(QuantizedWeights, MatMulNBitsRoundsActivationsWhereTheModelAllowsIt) {
 
 TEST(QuantizedWeights, MatMulBnb4TakesTheHighHalfFirst) {
   OneNode node = Contrib("MatMulBnb4");
-  Bytes codes(8, 0x77);  // Code 7 of NF4 represents 0.
-  codes[0] = 0xf0;       // The codes 15 and 0 represent 1 and -1.
+  Bytes codes(8, 0x77);  // In the type NF4, code 7 represents 0.
+  // In the type NF4, code 15 represents 1 and code 0 represents -1. The first
+  // code is in the upper half.
+  codes[0] = 0xf0;
   Floats x(16, 1);
   x[0] = 5;
   node.Input(F32({1, 16}, x)).Constant(U8({8}, codes));
@@ -261,9 +263,10 @@ TEST(QuantizedWeights, MatMulBnb4TakesTheHighHalfFirst) {
 
 TEST(QuantizedWeights, GatheredRowsAreDequantizedByBlock) {
   OneNode node = Contrib("GatherBlockQuantized");
-  Bytes rows(32, 0x88);  // two rows of 32 elements of 4 bits; all are 8 - 8 = 0
-  rows[16] = 0x98;       // The element in row 1, column 1 becomes 9 - 8 = 1.
-  rows[31] = 0x68;       // The element in row 1, column 31 becomes 6 - 8 = -2.
+  // Two rows of 32 elements of 4 bits. All are 8, which represents 8 - 8 = 0.
+  Bytes rows(32, 0x88);
+  rows[16] = 0x98;  // row 1, column 1: 9 - 8 = 1
+  rows[31] = 0x68;  // row 1, column 31: 6 - 8 = -2
   node.Constant(U8({2, 16}, rows)).Input(I64({1}, {-1}));
   node.Constant(F32({2, 2}, {1, 1, 10, 100}));
   node.Attribute({"block_size", 16}).Attribute({"bits", 4});
@@ -282,7 +285,7 @@ TEST(QuantizedWeights, ScalesAreRefusedWithoutADimPerDimOfTheRows) {
 }
 
 TEST(ContribQuantization, AddAndMultiply) {
-  // The dequantized operands are 0.5 * (12 - 10) = 1 and 2 * 3 = 6.
+  // The first operand represents 0.5 * (12 - 10) = 1, the second one 2 * 3 = 6.
   const std::vector<std::pair<std::string, double>> cases = {
       {"QLinearAdd", 7 * 4 + 1}, {"QLinearMul", 6 * 4 + 1}};
   for (const auto& [name, want] : cases) {
@@ -314,7 +317,8 @@ TEST(ContribQuantization, GemmGivesFloatsWithoutAScaleOfTheResult) {
     // 0.5 * 2, the product of the scales.
     if (quantized) {
       node.Constant(F32({}, {4})).Constant(I8({}, {-5}));
-      // The quotient 2.5 rounds to 2, the even neighbour.
+      // The result is quantized with the scale 4: 10 / 4 = 2.5 rounds to 2, the
+      // even neighbour, and -5 is added.
       ExpectExact(DType::kI8, node.Run(), {1, 1}, {-3});
     } else {
       Expect(node.Run(), {1, 1}, {10});
@@ -323,8 +327,8 @@ TEST(ContribQuantization, GemmGivesFloatsWithoutAScaleOfTheResult) {
 }
 
 TEST(ContribQuantization, DynamicMatMulRoundsItsOperand) {
-  // The operand is quantized dynamically. Its elements are from 0 to 255, so
-  // its scale is 1.
+  // The operator quantizes its operand itself, from the smallest to the largest
+  // element: 0 to 255 here, so the scale is 1 and 1.4 becomes 1.
   OneNode node = Contrib("DynamicQuantizeMatMul");
   node.Input(F32({1, 2}, {255, 1.4})).Constant(I8({2, 1}, {1, 3}));
   node.Constant(F32({1}, {0.5})).Absent().Constant(F32({1}, {10}));
@@ -354,7 +358,8 @@ TEST(ContribMovement, RelativePositionsInBuckets) {
 }
 
 TEST(ContribMovement, HashesOfKnownVectors) {
-  // The expected numbers are published hashes of four zero bytes and of "abcd".
+  // The expected numbers are published MurmurHash3 hashes of four zero bytes
+  // and of "abcd".
   OneNode zero = Contrib("MurmurHash3");
   zero.Input(I32({1}, {0}));
   ExpectExact(DType::kU32, zero.Run(), {1}, {593689054});
@@ -393,8 +398,8 @@ TEST(ContribNormalization, QuantizedEmbeddings) {
   node.Constant(F32({}, {1})).Constant(F32({}, {2}));
   node.Constant(U8({}, {9})).Constant(U8({}, {8})).Absent();
   node.Constant(U8({}, {4})).Constant(U8({}, {4}));
-  // The row (1, 3) is normalized to (-1, 1), then multiplied by 2, and (0, 2)
-  // is added.
+  // The sum of the operands is the row (1, 3), which is normalized to (-1, 1).
+  // Then it is multiplied by 2, and (0, 2) is added.
   Expect(node.Run(), {1, 1, 2}, {-2, 4});
 }
 

@@ -30,7 +30,8 @@ void SetGraph(NodeProto& node, const char* name, const GraphProto& graph) {
   *attribute.mutable_g() = graph;
 }
 
-// Makes a subgraph of one node.
+// Returns a graph of one node, for the branch of an If. Its inputs are values
+// of the outer graph.
 GraphProto Branch(const std::string& op_type,
                   const std::vector<std::string>& inputs,
                   const std::vector<onnx::TestAttribute>& attributes = {}) {
@@ -74,8 +75,9 @@ ModelBuilder SqueezeIfOne() {
   return m;
 }
 
-// The results differ in rank, so that there is one branch. It is the one for
-// which the open dim need not be 1, unless the model states a rank.
+// The branches' results differ in rank, so only one branch can be compiled: the
+// one for which the open dim need not be 1, unless the model states the
+// result's rank.
 TEST(If, SqueezesADimThatIsTakenNotToBeOne) {
   ModelBuilder m = SqueezeIfOne();
   m.Node("Neg", {"squeezed"}, {"y"});
@@ -113,8 +115,8 @@ TEST(If, WhatFollowsIsThereForBothRanks) {
 }
 
 TEST(If, WhatFollowsACallIsThereForBothRanks) {
-  // The If is inside a function, whose result has one of two ranks, as the If's
-  // branches have.
+  // The If is inside a function. The importer must keep both ranks that the
+  // function's result may have until later nodes decide.
   ModelBuilder squeeze = SqueezeIfOne();
   ModelBuilder m(11);
   m.Input("x", {2, "n"});
@@ -246,8 +248,8 @@ TEST(If, StatedTypesTellTheBranch) {
   }
 }
 
-// Only the contents of a shape are used, which are known at compile time. The
-// check that the condition is a single bool must stay all the same.
+// The model uses only the shape of the If's result, which is known at compile
+// time. The run must nevertheless check that the condition is a single bool.
 TEST(If, TheConditionIsCheckedThoughOnlyAShapeIsUsed) {
   ModelBuilder m(11);
   m.Input("c", {}, TensorProto::BOOL);
@@ -274,7 +276,8 @@ TEST(If, TheConditionIsCheckedThoughOnlyAShapeIsUsed) {
               HasSubstr("compiled for the then branch"));
 }
 
-// An If inside of a region checks its condition only if the region runs.
+// An If in a branch of another If checks its condition only if that branch
+// runs.
 TEST(If, InARegionIsCheckedWhereItRuns) {
   ModelBuilder inner(11);
   NodeProto& choice = inner.Node("If", {"d"}, {"result"});
@@ -396,7 +399,8 @@ GraphProto BodyThatCarriesTheIteration(
     const std::function<void(ModelBuilder&)>& make) {
   ModelBuilder body;
   body.Node("Identity", {"condition"}, {"continue"});
-  // This function adds nodes that compute the value "next" from "iteration".
+  // The caller's function adds nodes that compute the value "next" from
+  // "iteration".
   make(body);
   body.Node("Identity", {"carried"}, {"seen"});
   for (const char* output : {"continue", "next", "seen"}) body.Output(output);
@@ -458,8 +462,8 @@ TEST(Loop, ALoopBehindOneThatCarriesItsNumber) {
     const auto results =
         RunGraph(m.Import(), {vm::Tensor::Borrow(DType::kI64, {}, &trips)});
     ASSERT_TRUE(results.ok()) << results.status().ToString();
-    // `last` is 3 after the iterations; without iterations it keeps its initial
-    // value 0.
+    // The first result is the last carried number, 3, or its initial value 0 if
+    // there are no iterations.
     EXPECT_EQ((*results)[0].elements<int64_t>()[0], trips == 0 ? 0 : 3);
     EXPECT_EQ((*results)[2].elements<int64_t>()[0], trips == 0 ? 0 : -2);
   }

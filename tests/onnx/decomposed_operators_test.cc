@@ -73,8 +73,8 @@ TEST(ArgReduce, RowsOfAnyLength) {
   }
 }
 
-// If a MaxPool of the same graph made the indices, they count the elements of
-// the MaxPool's operand.
+// Indices that a MaxPool of the same graph made count the elements of the
+// MaxPool's operand, not those of the result of MaxUnpool.
 TEST(MaxUnpool, IndicesOfAMaxPoolCountInWhatItPooled) {
   for (const bool open : {true, false}) {
     OneNode node("MaxPool", 11, 2);
@@ -132,14 +132,14 @@ TEST(DeformConv, WithoutOffsetsItIsConv) {
 }
 
 TEST(BitCast, CarriedTypes) {
-  // u8 is cast to E4M3: 0x38 is 1, 0xC4 is -3.
+  // Bytes become E4M3 numbers with the same bits: 0x38 is 1, 0xC4 is -3.
   OneNode node("BitCast", 26);
   node.Input({DType::kU8, {2}, {0x38, 0xC4}});
   node.Attribute({"to", onnx::TensorProto::FLOAT8E4M3FN});
   node.model().graph().mutable_output(0)->set_name("numbers");
   node.model().Node("Cast", {"y0"}, {"numbers"}, {{"to", 1}});
   ExpectNumbers(node.Run(), {F32({2}, {1, -3})});
-  // Four-bit numbers are cast bit by bit to another type.
+  // Numbers of 4 bits keep their bits when UINT4 becomes INT4: 9 becomes -7.
   OneNode four("Cast", 26);
   four.Input(F32({3}, {9, 15, 3}));
   four.Attribute({"to", onnx::TensorProto::UINT4});
@@ -210,8 +210,8 @@ TEST(IsNan, CarriedTypes) {
 
 TEST(FlexAttention, SubgraphsSeeWholeTensorsAndOuterValues) {
   OneNode node("FlexAttention", 26, 1, "ai.onnx.preview");
-  // Two query heads share one head of keys. All scores are 0, so the result is
-  // the mean of the values.
+  // Two query heads share one key head. All scores are 0, so without the
+  // subgraph each result would be the mean of the values.
   node.Input(F32({1, 2, 1, 1}, {0, 0}));
   node.Input(F32({1, 1, 2, 1}, {1, 2}), {1, 1, -1, 1});
   node.Input(F32({1, 1, 2, 2}, {1, 2, 3, 6}), {1, 1, -1, 2});
@@ -246,7 +246,8 @@ TEST(MelWeightMatrix, SizesAreConstantsOrInputs) {
   ExpectNumbers(run(false), *known);
 }
 
-// PyTorch's expand has -1 for a dim that stays; ONNX has 1.
+// A shape with -1 is refused with advice: PyTorch's expand writes -1 for a dim
+// that stays, but ONNX writes 1.
 TEST(Expand, NamesADimThatIsNegative) {
   OneNode node("Expand", 13);
   node.Input(F32({1, 2}, {5, 6})).Constant(I64({2}, {3, -1}));

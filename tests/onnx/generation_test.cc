@@ -22,7 +22,7 @@ using onnx::TensorProto;
 using ::testing::HasSubstr;
 using Table = std::vector<std::vector<float>>;
 
-// a log-probability so small that the token is never chosen
+// A log-probability so small that the token is never chosen.
 constexpr float kNever = -30;
 
 // Makes the parts that all decoders have: the inputs, and the concatenation of
@@ -57,7 +57,8 @@ GraphProto TableDecoder(const Table& table) {
   return m.graph();
 }
 
-// Returns a table in which token t is followed by (t + step) % size.
+// Returns a table of transitions in which token t is most likely followed by (t
+// + step) % size.
 Table Counting(int size, int step = 1) {
   Table table(static_cast<size_t>(size),
               std::vector<float>(static_cast<size_t>(size), 0));
@@ -72,7 +73,8 @@ Table Always(const std::vector<float>& logits) {
   return Table(logits.size(), logits);
 }
 
-// Computes logits = -(number - target)², with target [batch, length].
+// Adds nodes that compute the logit of each token of the vocabulary as -(token
+// - target)², so that `target` ([batch, length]) is the likeliest token.
 void LogitsAround(ModelBuilder& m, const std::string& target, int vocabulary) {
   std::vector<float> numbers;
   for (int i = 0; i < vocabulary; ++i) numbers.push_back(static_cast<float>(i));
@@ -171,7 +173,8 @@ TEST(GreedySearch, PenalizesWhatTheRowHas) {
   // the tokens 0 to 3 are 4, 3/2, 2.5, 1 in the first step, then 4/2, 3/2, 2.5,
   // 1, and then 2, 1.5, 1.25, 1.
   ExpectNumbers(run({4, 3, 2.5, 1}, 1), {I32({1, 4}, {1, 0, 2, 0})});
-  // A negative logit is multiplied by the penalty, which makes it smaller, too.
+  // Negative logits are multiplied by the penalty 3 instead of divided, so that
+  // they become smaller, too.
   ExpectNumbers(run({-1, -1.5, -1.75, -5}, 3), {I32({1, 4}, {3, 0, 1, 2})});
 }
 
@@ -385,7 +388,8 @@ TEST(BeamSearch, FindsWhatGreedySearchMisses) {
                   {I32({1, 2, 6}, {0, 2, 3, 3, 3, 3, 0, 1, 3, 3, 3, 3}),
                    F32({1, 2}, {std::log(.36), std::log(.3)})});
   }
-  // A search with one beam is greedy: it finds 0, 1 and the end token.
+  // A search with a single beam is greedy: it finds 0, 1 and the end token,
+  // although another sequence is more probable.
   Generation greedy = Beams(TableDecoder(Fork()), 6, 1, 1, 0);
   ExpectNumbers(greedy.Run(), {I32({1, 1, 6}, {0, 1, 3, 3, 3, 3}),
                                F32({1, 1}, {std::log(.3)})});

@@ -19,14 +19,15 @@
 #include "tests/onnx/testing/mutate_model.h"
 #include "third_party/onnx/onnx.pb.h"
 
-// Mutates bytes. The function is defined by libFuzzer or by //bazel:fuzz_main.
+// The fuzzer's own mutator of bytes, which libFuzzer or //bazel:fuzz_main
+// defines.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace ember::tests {
 namespace {
 
-// Returns the folder of external data: weights.bin, and links that leave the
-// folder.
+// Returns the folder to which models' external data is relative. It has the
+// file weights.bin, and links that lead out of the folder.
 const std::string& Folder() {
   static const bool kFilled = [] {
     namespace fs = std::filesystem;

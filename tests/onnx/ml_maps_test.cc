@@ -47,7 +47,8 @@ TEST(ZipMap, ValuesAndKeys) {
   EXPECT_THAT(wrong.Error(), HasSubstr("expected 2 class labels, found 1"));
 }
 
-// If a class label occurs twice, the map has the value of the last one.
+// The label "b" occurs twice; the map must have the value of its last
+// occurrence. Keys are sorted.
 TEST(ZipMap, KeysAreInAscendingOrder) {
   MlNode node("ZipMap", 1);
   node.Set("classlabels_strings", Strings{"b", "c", "a", "b"})
@@ -58,8 +59,8 @@ TEST(ZipMap, KeysAreInAscendingOrder) {
 
 TEST(DictVectorizer, StringsToNumbers) {
   MlNode node("DictVectorizer", 1);
-  // The vocabulary contains one word twice, and the map contains a word that is
-  // not in the vocabulary.
+  // The word "a" occurs twice in the vocabulary, and the map's word "z" does
+  // not occur in it.
   node.Set("string_vocabulary", Strings{"a", "c", "b", "a"})
       .Map(TensorProto::INT64, VectorOf(Ints{8, 4, 5}),
            VectorOf(Strings{"c", "a", "z"}));

@@ -140,7 +140,8 @@ class MlNode {
     return RunGraph(model_.Import(), inputs_);
   }
 
-  // Returns the message of the error. The run must fail.
+  // Runs the node, which must fail, and returns the message of the error; "no
+  // error" if it does not fail.
   std::string Error() {
     const auto results = Run();
     return results.ok() ? "no error" : results.status().ToString();

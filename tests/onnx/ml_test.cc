@@ -73,8 +73,8 @@ TEST(Linear, OneScoreForTwoClasses) {
 }
 
 TEST(Linear, Probit) {
-  // The expected result is Φ⁻¹(0.975) = 1.96 within the error of the
-  // approximation.
+  // PROBIT is the inverse Φ⁻¹ of the normal distribution, which is
+  // approximated: Φ⁻¹(0.975) is 1.96.
   MlNode node("LinearRegressor");
   node.Set("coefficients", Floats{1})
       .Set("post_transform", "PROBIT")
@@ -88,16 +88,16 @@ TEST(Linear, Probit) {
 }
 
 TEST(SupportVectors, KernelsOfTheRegressor) {
-  // The input is x = (1, 2). The support vectors are (1, 0) and (0, 1), with
-  // the coefficients 1 and 10, and rho is 0.5.
+  // All cases have the input x = (1, 2), the support vectors (1, 0) and (0, 1)
+  // with the coefficients 1 and 10, and rho 0.5.
   const std::pair<const char*, float> kCases[] = {
-      // The products of x with the vectors are 1 and 2, so the sum is 1 * 1 +
-      // 10 * 2 = 21, plus rho.
+      // LINEAR: the products of x with the vectors are 1 and 2, so the result
+      // is 1 * 1 + 10 * 2 = 21, plus rho.
       {"LINEAR", 21.5f},
-      // The kernel's values are (0.5·1 + 1)² = 2.25 and (0.5·2 + 1)² = 4.
+      // POLY: the kernel's values are (0.5·1 + 1)² = 2.25 and (0.5·2 + 1)² = 4.
       {"POLY", 0.5f + 2.25f + 10 * 4.0f},
-      // The squared distances of x from the vectors are 4 and 2; the kernel is
-      // exp(-0.5 d²).
+      // RBF is exp(-0.5 d²), where the squared distances d² of x from the
+      // vectors are 4 and 2.
       {"RBF", 0.5f + std::exp(-2.f) + 10 * std::exp(-1.f)},
       {"SIGMOID", 0.5f + std::tanh(1.5f) + 10 * std::tanh(2.f)},
   };
@@ -278,8 +278,8 @@ TEST(Tables, OneHotEncoder) {
 }
 
 TEST(Tables, LabelEncoderOfManyKeys) {
-  // The sets of keys are a few keys, consecutive keys, and scattered keys,
-  // which are looked up in different ways.
+  // The importer looks up a few keys, consecutive keys, and scattered keys in
+  // different ways, so there are sets of each kind.
   for (const Ints& keys :
        {Ints{4, -1, 8}, Ints{3, 4, 5, 6, 7, 8, 9}, Ints{40, -9, 7, 90, 8, 11},
         Ints{INT64_MIN, 7, INT64_MAX, 0, 1, 2, -5, 100, 70}}) {

@@ -39,8 +39,8 @@ MlNode TwoLevels(const std::string& operator_name, const std::string& mode,
 
 TEST(Trees, ModesOfBranches) {
   const std::pair<const char*, std::vector<float>> kCases[] = {
-      // For each mode, the results of the rows (0, 2), (1, 3), (2, 0) and (1,
-      // 1).
+      // Each case has a mode and the results for the rows (0, 2), (1, 3), (2,
+      // 0) and (1, 1).
       {"BRANCH_LEQ", {10, 20, 30, 10}}, {"BRANCH_LT", {20, 30, 30, 30}},
       {"BRANCH_GTE", {30, 10, 20, 20}}, {"BRANCH_GT", {30, 30, 20, 30}},
       {"BRANCH_EQ", {30, 20, 30, 20}},  {"BRANCH_NEQ", {20, 30, 10, 30}},
@@ -168,13 +168,13 @@ TEST(Trees, VotesForTheFirstOfTwoClassesAreTheSecondsScore) {
         .Input<float>({3, 2}, {0, 2, 1, 3, 2, 0});
     return node;
   };
-  // If all weights are positive, the sums of a two-class classifier are
-  // probabilities.
+  // The weights of the first classifier are all positive. Its scores are then
+  // probabilities: s and 1 - s.
   MlNode positive = make({0.25, 0.5, 0.75}, "NONE");
   ExpectResult<int64_t>(positive, 0, {3}, {8, 8, 9});
   ExpectResult<float>(positive, 1, {3, 2}, {0.75, 0.25, 0.5, 0.5, 0.25, 0.75});
-  // If a weight is not positive, the sums are margins, whose sign decides the
-  // class.
+  // A weight of the second classifier is not positive. Its scores are then
+  // margins: s and -s, and the sign decides the class.
   MlNode margin = make({-1, 0, 2}, "NONE");
   ExpectResult<int64_t>(margin, 0, {3}, {8, 8, 9});
   ExpectResult<float>(margin, 1, {3, 2}, {1, -1, 0, 0, -2, 2});

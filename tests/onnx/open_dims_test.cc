@@ -67,7 +67,8 @@ TEST(OpenDims, TheDataDecidesWhatBroadcasts) {
   }
 }
 
-// A dim of 0 broadcasts with 0 and with 1, and the result's dim is 0.
+// Adds tensors with open dims, some of which are 0. A dim of 0 broadcasts with
+// 0 and with 1 only, and the result's dim is 0.
 TEST(OpenDims, NoElementsBroadcastWithOne) {
   const std::vector<std::vector<int64_t>> shapes = {{0, 3}, {1, 3}, {0, 1},
                                                     {1, 1}, {0, 0}, {1, 0}};
@@ -85,7 +86,8 @@ TEST(OpenDims, NoElementsBroadcastWithOne) {
       OneNode node("Add", 17);
       Open(Open(node, a), b);
       ExpectNumbers(node.Run(), {sum});
-      // The result of Where has the same dims.
+      // The operator Where broadcasts three operands; its result must have the
+      // same dims.
       OneNode where("Where", 17);
       Numbers all{DType::kBool, {1, 1}, {1}};
       Open(Open(Open(where, all), a), b);
@@ -94,8 +96,8 @@ TEST(OpenDims, NoElementsBroadcastWithOne) {
       EXPECT_EQ(selected->front().dims, sum.dims);
     }
   }
-  // 0 and 3 do not broadcast, nor do 2 and 3, also if only the dims of the
-  // result are used.
+  // Extents 0 and 3, and 2 and 3, do not broadcast. The run must fail also if
+  // the model uses only the dims of the result.
   for (const int64_t count : {0, 2}) {
     for (const bool only_dims : {false, true}) {
       OneNode node("Add", 17);
@@ -152,7 +154,8 @@ TEST(OpenDims, ExpandBroadcastsBothWays) {
     for (const int64_t to : {0, 1, 2}) {
       OneNode node("Expand", 13);
       Open(node, Counted({from})).Input(I64({1}, {static_cast<double>(to)}));
-      // The result broadcasts with the operand again.
+      // The result of Expand is added to the operand, so it must be possible to
+      // broadcast both once more.
       node.model().Node("Add", {"y0", "x0"}, {"z"});
       node.model().graph().mutable_output(0)->set_name("z");
       const auto results = node.Run();
@@ -166,7 +169,8 @@ TEST(OpenDims, ExpandBroadcastsBothWays) {
   }
 }
 
-// Returns a slice of the elements 1, 2 … as the ONNX specification says.
+// Returns the slice of the numbers 1 to `count` that the ONNX specification
+// defines for these bounds and this step.
 Values Sliced(int64_t count, int64_t start, int64_t end, int64_t step) {
   if (count == 0) return {};
   const auto clamped = [&](int64_t bound, int64_t low, int64_t high) {
@@ -237,7 +241,8 @@ TEST(OpenDims, DimsThatDataGivesBroadcast) {
         node.model().Node("NonZero", {"x0"}, {"n"});
         node.model().Node("Cast", {"n"}, {"f"}, {{"to", 1}});
         node.model().Node("Add", {"f", "x1"}, {"m"});
-        // The result broadcasts with its operands again.
+        // The sum is combined with an operand, so it must be possible to
+        // broadcast both once more.
         node.model().Node("Sub", {"m", "f"}, {"z"});
         node.model().Node("Shape", {"m"}, {"s"});
         node.model().graph().mutable_output(0)->set_name(only_dims ? "s" : "z");
@@ -293,7 +298,8 @@ TEST(OpenDims, RunningSumsGoAlongAnyExtent) {
   ExpectNumbers(node.Run(), {F32({2, 3}, {6, 6, 3, 120, 30, 6})});
 }
 
-// Returns the dims of the result of a Squeeze without axes.
+// Runs a Squeeze without axes on x. Returns the dims of its result, or the
+// error.
 StatusOr<std::vector<Numbers>> SqueezedDims(const Numbers& x,
                                             std::vector<int64_t> declared) {
   OneNode node("Squeeze", 13);
@@ -424,8 +430,8 @@ TEST(OpenDims, AnExtentThatWouldBeALongExpression) {
   ExpectNumbers(node.Run(), {F32({static_cast<int64_t>(x.size())}, x)});
 }
 
-// Shapes with a literal 0 are for tensors without elements, which an open dim
-// allows.
+// If allowzero is set, a 0 in the shape means an empty dim. That fits an
+// operand without elements, which an open dim allows, and no other.
 TEST(OpenDims, AShapeWithZeroFitsNoElements) {
   const auto reshape = [](const Numbers& x) {
     OneNode node("Reshape", 14);
@@ -437,7 +443,8 @@ TEST(OpenDims, AShapeWithZeroFitsNoElements) {
               HasSubstr("expected 0, found 10"));
 }
 
-// Images of bytes are rounded as with known sizes.
+// Resizes an image of bytes with known and with open dims. Both results must be
+// rounded in the same way.
 TEST(OpenDims, AntialiasingRoundsBytes) {
   Numbers bytes{DType::kU8, {2, 9}, {}};
   for (int i = 0; i < 18; ++i) bytes.values.push_back((i * 89) % 256);
@@ -455,7 +462,7 @@ TEST(OpenDims, AntialiasingRoundsBytes) {
   EXPECT_EQ(results[0].values, results[1].values);
 }
 
-// ONNX asks for scales above 0.
+// ONNX requires scales above 0. If data gives the scales, the run checks that.
 TEST(OpenDims, ScalesThatDataGivesArePositive) {
   const auto resized = [](const Numbers& x, const Values& scales) {
     OneNode node("Resize", 18);
@@ -465,7 +472,8 @@ TEST(OpenDims, ScalesThatDataGivesArePositive) {
   };
   ExpectNumbers(resized(Counted({2}), {2}), {F32({4}, {1, 1, 2, 2})});
   ExpectNumbers(resized(Counted({3}), {0.4}), {F32({1}, {2})});
-  // No elements have any scale, and a scale may leave no elements.
+  // A tensor without elements may be resized by any scale, and a small scale
+  // may leave no elements.
   ExpectNumbers(resized(Counted({0}), {2}), {F32({0}, {})});
   ExpectNumbers(resized(Counted({1}), {0.5}), {F32({0}, {})});
   for (const double scale : {0.0, -1.0, std::nan("")}) {

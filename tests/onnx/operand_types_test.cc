@@ -11,8 +11,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// ONNX gives both factors one type. The result would silently be of the first
-// one's precision.
+// ONNX requires that both factors have one type. Other models are refused,
+// because the result would silently have the first factor's precision.
 TEST(OperandTypes, FactorsOfTwoTypesAreRefused) {
   for (const char* op : {"MatMul", "Gemm"}) {
     for (const bool narrow_first : {true, false}) {
@@ -34,7 +34,8 @@ TEST(OperandTypes, FactorsOfTwoTypesAreRefused) {
   }
 }
 
-// The values of an Attention may have another type than its queries.
+// Unlike other factors, the values of an Attention may have another type than
+// its queries and keys.
 TEST(OperandTypes, ValuesOfAttentionMayBeNarrower) {
   const Numbers q = F32({1, 1, 1, 2}, {1, 2});
   Numbers v = F32({1, 1, 1, 2}, {3, 4});

@@ -25,7 +25,8 @@ struct Floats {
   std::vector<float> values;
 };
 
-// Runs a model that defines y on inputs x0, x1 … of type f32.
+// Runs a model on inputs x0, x1 … of type f32. The test adds the nodes, which
+// must define y.
 class OneOperator {
  public:
   explicit OneOperator(int opset = 17) : model_(opset) {}
@@ -72,8 +73,9 @@ void Expect(StatusOr<Floats> result, const std::vector<int64_t>& dims,
   }
 }
 
-// At the edge, linear interpolation must give the element exactly, not a sum of
-// two weighted parts of it, which would round.
+// All positions of the second dim are at the edge of its single element. Linear
+// interpolation must give that element exactly, not a rounded sum of two
+// weighted parts of it.
 TEST(Resize, LinearAtTheEdgeIsTheElement) {
   std::vector<float> x, y;
   for (int i = 0; i < 50; ++i) x.push_back(1 + 0.013F * static_cast<float>(i));
@@ -89,7 +91,8 @@ TEST(Resize, LinearAtTheEdgeIsTheElement) {
   EXPECT_EQ(resized->values, y);
 }
 
-// The default 0.01 is a float in ONNX: 0.00999999978.
+// ONNX stores the default alpha 0.01 as a float, 0.00999999978. With f64
+// operands the difference shows.
 TEST(Attributes, DefaultsAreFloats) {
   ModelBuilder m;
   m.Input("x", {1}, onnx::TensorProto::DOUBLE);
@@ -117,12 +120,13 @@ TEST(CarriedTypes, Fp8RoundsAndSaturates) {
   o.model().Node("Cast", {"x0"}, {"codes"},
                  {{"to", onnx::TensorProto::FLOAT8E4M3FN}});
   o.model().Node("Cast", {"codes"}, {"y"}, {{"to", onnx::TensorProto::FLOAT}});
-  // 17 is halfway between 16 and 18; ties round to even.
+  // The last element, 17, is halfway between the E4M3 numbers 16 and 18 and
+  // must round to the even one, 16.
   Expect(o.Run(), {5}, {0.46875, 448, -448, 0.0078125, 16});
 }
 
-// The types are 8-bit floats that have a DType, and one that is carried as
-// bytes.
+// Tests casts to 8-bit floats: types for which Ember has a DType, and one that
+// is carried as bytes.
 TEST(Float8, RoundsAndSaturatesOrNot) {
   const float infinity = INFINITY;
   struct Case {
@@ -183,8 +187,8 @@ TEST(Loss, MeanOfAnEmptyBatchIsNoNumber) {
   }
 }
 
-// Dims stay symbolic through reshapes and pooling, so that one compiled module
-// works for every extent.
+// One compiled module must work for several extents, because dims stay symbolic
+// through pooling and reshapes.
 TEST(Dynamic, OneModuleForSeveralExtents) {
   ModelBuilder m;
   m.Input("x", {"N", 1, "W"});
@@ -205,8 +209,8 @@ TEST(Dynamic, OneModuleForSeveralExtents) {
   }
 }
 
-// Chains of many nodes compile only if no function of the compiler recurses
-// once per node.
+// A chain of 20000 nodes overflows the stack if any function of the compiler
+// calls itself once for each node.
 TEST(Compile, LongChains) {
   ModelBuilder m;
   m.Input("x", {2});

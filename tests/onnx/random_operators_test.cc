@@ -29,8 +29,8 @@ TEST(RandomUniform, IsPhilox) {
   OneNode node("RandomUniform", 22);
   node.Attribute({"seed", 0.0});
   node.Attribute({"shape", std::vector<int64_t>{3}});
-  // The expected values are made of the upper 24 bits of the generator's first
-  // word, for the counters 0, 1 and 2.
+  // An f32 is made of the upper 24 bits of the generator's first word. Here the
+  // words are those for the counters 0, 1 and 2.
   ExpectNumbers(node.Run(),
                 {F32({3}, {0x6627e8 / 16777216.0, 0.97224116, 0.01944941})},
                 1e-7);
@@ -55,7 +55,8 @@ TEST(RandomUniformLike, SpansLowToHigh) {
   const Values values = ValuesOf(node);
   ASSERT_EQ(values.size(), 10000);
   for (double value : values) ASSERT_TRUE(value >= -2 && value < 6) << value;
-  // The standard deviation of the mean is 8 / sqrt(12) / 100.
+  // The mean of 10000 draws from [-2, 6) has the standard deviation 8 /
+  // sqrt(12) / 100 = 0.023, so 0.1 is a safe tolerance.
   EXPECT_NEAR(Mean(values), 2, 0.1);
 }
 

@@ -30,8 +30,8 @@ Values Quantized(const Values& values) {
   return result;
 }
 
-// Changes weights that are multiples of 1/64 to the same multiples of the scale
-// of their unit.
+// Makes weights that int8 represents exactly: a weight n / 64 becomes n times
+// the scale of its unit.
 void Rescale(Values& weights, int directions, int units,
              double (*scale)(int, int)) {
   const size_t rows = weights.size() / static_cast<size_t>(directions * units);
@@ -41,7 +41,7 @@ void Rescale(Values& weights, int directions, int units,
   }
 }
 
-// Computes the recurrence for one sequence in one direction.
+// Computes the recurrence step by step for one sequence in one direction.
 class Sequence {
  public:
   Sequence(const Problem& p, const Data& data, int direction, int row)

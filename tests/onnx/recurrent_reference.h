@@ -31,12 +31,12 @@ struct Problem {
   int steps = 4, batch = 3, input = 2, hidden = 3;
   int layout = 0;
   bool bias = true, initial = true, peepholes = false;
-  // Lengths of the sequences. If the list is empty, the operand sequence_lens
-  // is left out.
+  // Operand sequence_lens: the length of each sequence. If the list is empty,
+  // the operand is left out.
   std::vector<int> lengths = {};
   std::vector<std::string> names = {};
   Values alphas = {}, betas = {};
-  // The functions that the activations' names mean, for all directions.
+  // The functions that the activations `names` mean, for all directions.
   std::vector<Function> functions = {};
   double clip = 0;
   bool input_forget = false, linear = false;

@@ -96,8 +96,9 @@ void Check(const Problem& p, double tolerance = 1e-5) {
   ExpectNumbers(MakeNode(p).Run(), Expected(p), tolerance);
 }
 
-// Returns the values of [directions, units, rows] with rows first, divided by
-// their scale, plus the zero point.
+// Returns weights [directions, units, rows] as the quantized operator takes
+// them: with the dims [directions, rows, units], divided by their scales, plus
+// the zero point.
 Numbers QuantizedWeights(const Values& values, int directions, int units,
                          int rows, double (*scale)(int, int),
                          double zero_point) {
@@ -290,8 +291,8 @@ TEST(Recurrent, EveryActivation) {
   }
 }
 
-// The list of parameters has entries only for activations that take a
-// parameter, in order.
+// The lists alphas and betas have entries only for those activations that take
+// the parameter, in the order of activations.
 TEST(Lstm, ParametersOfActivationsInBothDirections) {
   const Function hard = [](double x) {
     return std::clamp(0.25 * x + 0.5, 0.0, 1.0);
@@ -326,7 +327,7 @@ TEST(Recurrent, ResultsThatAreNotAskedFor) {
   }
 }
 
-// Without steps the initial states do not change.
+// If there are no steps, the final states are the initial ones.
 TEST(Recurrent, NoSteps) {
   for (const char* op : kOperators) Check({.op = op, .steps = 0});
 }
@@ -345,7 +346,8 @@ TEST(Recurrent, Errors) {
   ExpectError({.op = "RNN", .names = {"Cosine"}}, "found 'Cosine'");
   Problem p = {.op = "RNN"};
   OneNode node = MakeNode(p);
-  // The attribute hidden_size is set to 5, which does not fit the weights.
+  // Attribute 0 is hidden_size. The value 5 does not fit the weights, which
+  // must be an error.
   node.node().mutable_attribute(0)->set_i(5);
   const auto results = node.Run();
   ASSERT_FALSE(results.ok());

@@ -16,7 +16,7 @@ using Values = std::vector<double>;
 constexpr unsigned kSeed = 4711;
 constexpr int kChannels = 2, kHeight = 6, kWidth = 5;
 
-// A feature map [height, width].
+// One channel of a feature map, [kHeight, kWidth].
 struct Map {
   const double* values;
   double At(int y, int x) const { return values[y * kWidth + x]; }
@@ -86,8 +86,8 @@ void CheckAlign(const Align& o, int batch, int opset) {
   Values rois, batches;
   for (int i = 0; i < kRegions; ++i) {
     for (int j = 0; j < 4; ++j) rois.push_back(corner(random));
-    // The corners of all regions but the first two are put into ascending
-    // order.
+    // The first two regions may have corners in the wrong order; those of all
+    // other regions are put into order.
     if (i > 1) {
       for (int j = 0; j < 2; ++j)
         if (rois[i * 4 + j] > rois[i * 4 + 2 + j])

@@ -80,7 +80,8 @@ StatusOr<std::vector<std::string>> GraphInputs(const std::string& path) {
   return names;
 }
 
-// Returns the session's inputs in order.
+// Reads the values of the module's inputs from the files of a data set, in the
+// order of the inputs.
 StatusOr<std::vector<vm::Tensor>> BindInputs(
     const vm::Module& module, const std::string& set,
     const std::vector<std::string>& graph_inputs) {

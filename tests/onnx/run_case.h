@@ -19,7 +19,7 @@ struct RunOptions {
   tools::KernelCheckFlags checks;
 };
 
-// The step at which a case stopped.
+// The step at which a case failed, or kPassed.
 enum class CaseStep : uint8_t {
   kPassed,
   kUnsupported,
@@ -57,7 +57,8 @@ struct CaseResult {
 
 CaseResult RunCase(const TestCase& test_case, const RunOptions& options);
 
-// Pins the inputs' dims to those of a recorded data set (test_data_set_0).
+// Gives the model's inputs the dims that they have in a recorded data set
+// (test_data_set_0).
 Status PinShapes(const std::string& model, const std::string& set,
                  onnx::ImportOptions& options);
 

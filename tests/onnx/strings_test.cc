@@ -34,7 +34,7 @@ TensorProto StringsProto(const std::vector<int64_t>& dims, const Texts& texts) {
   return proto;
 }
 
-// Expects that the node's only result has these strings.
+// Runs the node and expects that its only result has these strings.
 void ExpectTexts(OneNode& node, const std::vector<int64_t>& dims,
                  const Texts& texts) {
   const auto results = node.RunTensors();
@@ -319,7 +319,7 @@ TEST(Strings, NgramsOfAPool) {
       .Attribute({"mode", "TF"})
       .Attribute({"ngram_counts", std::vector<int64_t>{0, 2}})
       .Attribute({"ngram_indexes", std::vector<int64_t>{0, 1, 2}});
-  // The n-grams are "a", "z" and "a b".
+  // The pool has the n-grams "a", "z" (of length 1) and "a b" (of length 2).
   SetStrings(node, "pool_strings", {"a", "z", "a", "b"});
   ExpectNumbers(node.Run(), {F32({3}, {2, 0, 2})});
 }

@@ -20,7 +20,8 @@ struct TestCase {
   std::string name;
   std::string folder;
   tools::Tolerance tolerance{.rtol = 1e-3, .atol = 1e-7};
-  // False if results are random, so that only their types are compared.
+  // False if the model's results are random; then only their types and shapes
+  // are compared.
   bool check_values = true;
   // The operators of the model (domain::Name outside the default domain), if a
   // manifest lists them.
@@ -37,8 +38,8 @@ StatusOr<std::vector<TestCase>> FindCases(const std::string& suite,
 // Returns the data sets of a case, sorted by name.
 StatusOr<std::vector<std::string>> FindDataSets(const TestCase& test_case);
 
-// Applies tolerances and flags of the corpus' manifest. It finds cases by the
-// end of their path.
+// Sets tolerances and flags of the cases from the corpus' manifest. A row of
+// the manifest applies to a case whose path ends with the row's path.
 Status ApplyManifest(const std::string& path, std::vector<TestCase>& cases);
 
 }  // namespace ember::tests

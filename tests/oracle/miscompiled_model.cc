@@ -53,8 +53,8 @@ double Error(const std::vector<vm::Tensor>& got,
   return largest;
 }
 
-// The provider that the oracle needs. It makes no kernels, because the test
-// installs them itself.
+// A provider through which sessions get the oracle. It makes no kernels,
+// because the test installs them itself.
 class NoProvider : public vm::KernelProvider {
  public:
   void RequestKernel(const vm::KernelRequest&,
@@ -152,7 +152,8 @@ StatusOr<std::unique_ptr<MiscompiledModel>> MiscompiledModel::Make(
 
 Status MiscompiledModel::Prepare(Subject& subject) {
   StatusOr<loops::LoopNest> nest = jit::BuildNest(subject.request, {}, nullptr);
-  // No loop nest can be made for the dispatch, so tier 0 runs it.
+  // If no loop nest can be made for the dispatch, tier 0 runs it and nothing is
+  // tested.
   if (!nest.ok()) return OkStatus();
   const auto kernel = Build(subject, *std::move(nest));
   if (!kernel.ok()) return OkStatus();
@@ -169,7 +170,8 @@ Status MiscompiledModel::Prepare(Subject& subject) {
 
 StatusOr<std::unique_ptr<vm::Kernel>> MiscompiledModel::Build(
     const Subject& subject, const loops::LoopNest& nest) const {
-  // The error bound that the JIT computes for the nest without the mistake.
+  // The factor by which correct results may exceed a few roundings, which the
+  // JIT computes from the nest without the mistake.
   double error_growth = 1;
   EMBER_RETURN_IF_ERROR(
       jit::BuildNest(subject.request, {}, nullptr, &error_growth).status());

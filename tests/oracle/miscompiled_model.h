@@ -27,11 +27,12 @@
 namespace ember::tests {
 
 enum class MiscompileOutcome : uint8_t {
-  kNotApplicable,  // the nest has no statement for this kind of mistake
+  // The nest has no statement in which this kind of mistake can be made.
+  kNotApplicable,
   // The verifier found no proof of bounds, or the compiler declined, so the
   // kernel would never have run.
   kRefused,
-  // the kernel's results are bit for bit those of the right kernel
+  // The kernel's results are bit for bit those of the right kernel.
   kEquivalent,
   kRounding,  // the kernel's results differ no more than right kernels' do
   kCaught,    // no caller received a wrong result, and the kernel was withdrawn
@@ -40,7 +41,7 @@ enum class MiscompileOutcome : uint8_t {
 
 struct Trial {
   MiscompileOutcome outcome = MiscompileOutcome::kNotApplicable;
-  // description of the change to the nest
+  // Description of the mistake that was made in the nest.
   std::string what;
   std::string reason;  // reason why the kernel was withdrawn
   // Largest error of the results, relative to the size of the results.
@@ -74,7 +75,7 @@ class MiscompiledModel {
     // For each recorded call, the values of the parameters.
     std::vector<std::vector<int64_t>> parameters;
     std::vector<tools::CallOperands> calls;
-    // Results of the correct kernel for each call.
+    // For each recorded call, the results of the kernel without a mistake.
     std::vector<std::vector<vm::Tensor>> right;
     // Difference between the correct kernel and tier 0, measured in the way of
     // Trial::error.
@@ -91,7 +92,7 @@ class MiscompiledModel {
                                           const vm::Kernel* kernel) const;
   Status Prepare(Subject& subject);
   struct Visible {
-    // True if all results that callers received were correct.
+    // True if every result that a caller received was correct.
     bool is_right = true;
     std::vector<std::string> reasons;
   };

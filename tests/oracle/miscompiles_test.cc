@@ -46,8 +46,8 @@ TEST_F(MiscompilesTest, RightKernelsStay) {
   }
 }
 
-// Fewer kernels are tried under sanitizers, which make everything many times
-// slower.
+// Fewer wrong kernels are tried in builds with sanitizers or without
+// optimisation, which are many times slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
     !defined(__OPTIMIZE__)
 constexpr uint64_t kMiscompiles = 24;
@@ -65,7 +65,8 @@ TEST_F(MiscompilesTest, NobodySeesResultsOfWrongOnes) {
   }
   std::map<MiscompileOutcome, int64_t> counts[loops::kMutantKindCount];
   int64_t caught = 0, missed = 0;
-  // The seeds enumerate every kind of mistake for every dispatch.
+  // A seed's number decides the kind of mistake and the dispatch, so
+  // consecutive seeds try all combinations.
   for (uint64_t seed = first; seed < first + 20 * wanted &&
                               caught + missed < static_cast<int64_t>(wanted);
        ++seed) {

@@ -34,7 +34,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# The beginning of a line that is a command.
+# Matches the beginning of a line that a reader would type as a command.
 _COMMAND = re.compile(r"(\$ )?(\./dev |vm-[a-z]+ |bazel |cc |g?cc |g\+\+ |pip |apt-get |python3 |cmake |sudo |curl |wget |git |man )")
 
 
@@ -212,7 +212,7 @@ def main() -> int:
             print(line, flush=True)
         commands, quotes, bad = commands + page.commands, quotes + page.quotes, bad + len(page.problems)
     print("%d pages, %d skipped; %d commands, %d quotes, %d problems" % (len(options.pages), skipped, commands, quotes, bad))
-    # A test of one page without commands and quotes would test nothing.
+    # A page without commands and quotes would test nothing, so it fails.
     return 1 if bad or (commands + quotes == 0 and not skipped) else 0
 
 

@@ -61,7 +61,7 @@ class RunPageTest(unittest.TestCase):
     def test_unmarked_commands(self):
         for block in ("~~~\n$ vm-run x\n~~~\n", "~~~sh\n./dev test\n~~~\n", "    vm-run x\n"):
             self.assert_fails("Text\n\n" + block, "does not begin with ```console")
-        # A block that belongs to an item of a list is no code.
+        # An indented block under an item of a list is text, not code.
         self.assert_passes("- item\n    vm-run x\n\n~~~console\n$ true\n~~~\n", 1)
 
     def test_skips(self):

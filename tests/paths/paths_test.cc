@@ -45,8 +45,8 @@ struct PathCase {
   // the folder.
   char data;
   char cache;  // Expected answer if the path is the folder of the kernel cache.
-  char write;  // Expected answer if a file is written to the path.
-  char load;   // Expected answer if a module is loaded from the path.
+  char write;  // expected answer if a tool writes a file to the path
+  char load;   // expected answer if a module is loaded from the path
 };
 
 constexpr std::string_view kSecret = "nobody may read this";
@@ -240,7 +240,8 @@ TEST_F(PathsTest, ExternalData) {
     EXPECT_EQ(std::string(data->bytes.begin(), data->bytes.end()).find(kSecret),
               std::string::npos)
         << path_case.name;
-    // The same file is refused if the model gives its absolute path.
+    // An absolute path is refused, even to a file that may be read by its
+    // relative path.
     EXPECT_FALSE(onnx::ExternalFiles(top_.string())
                      .Read(top_.string() + "/" + location, 0, -1)
                      .ok())
@@ -291,8 +292,8 @@ TEST_F(PathsTest, WrittenFiles) {
       EXPECT_EQ(*ReadFile(path), "written") << path_case.name;
     }
   }
-  // Writing to a link replaces the link; the file to which it leads does not
-  // change.
+  // The link "out" leads to outside/secret. Writing to it must have replaced
+  // the link and left that file unchanged.
   EXPECT_EQ(*ReadFile(base_ / "outside" / "secret"), kSecret);
   EXPECT_FALSE(fs::is_symlink(top_ / "out"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));

@@ -83,8 +83,8 @@ std::optional<MemoryAccess> X86Access(std::string_view operand) {
   char* end = nullptr;
   access.offset = std::strtoll(before.c_str(), &end, 0);
   if (*end != 0) {
-    // The number before the parentheses is the name of a symbol, which is taken
-    // as the base.
+    // Before the parentheses is no number but the name of a symbol, which
+    // counts as the base.
     access.base = before;
     access.offset = 0;
   }
@@ -188,8 +188,8 @@ void DescribeX86(Instruction& instruction) {
                              "vpmov", "vcompress", "vscatter", "vpscatter",
                              "set", "kmov", "vmaskmov", "vpmaskmov", "vst"});
     access->is_store = is_last && !compares;
-    // An instruction such as "addl $1, (%rax)" also reads the memory that it
-    // writes.
+    // An instruction that computes in memory, such as "addl $1, (%rax)", also
+    // reads what it writes.
     if (access->is_store && !is_move && operands.size() > 0) {
       MemoryAccess read = *access;
       read.is_store = false;
@@ -301,7 +301,8 @@ void DescribeArm(Instruction& instruction) {
       access.offset += access.bytes;
       instruction.accesses.push_back(access);
     }
-    // Accesses with pre- or post-indexing also change the base register.
+    // An access with pre-indexing ("!") or post-indexing also changes its base
+    // register.
     if (memory->ends_with("!") || memory + 1 != operands.end())
       instruction.written.push_back(access.base);
     if (is_load) {
@@ -329,7 +330,8 @@ bool IsBranch(std::string_view name, bool is_arm) {
 
 std::vector<Function> ParseAssembly(std::string_view text) {
   std::vector<Function> functions;
-  // Registers of x86 begin with a '%'.
+  // The code is for x86 if it names registers with a '%', and for AArch64
+  // otherwise.
   const bool is_arm = text.find('%') == std::string_view::npos ||
                       text.find("%rsp") == std::string_view::npos;
   const bool has_x86 = text.find("%r") != std::string_view::npos;

@@ -14,7 +14,7 @@
 
 namespace ember::tests {
 
-// Memory that an instruction reads or writes.
+// The address and size of memory that an instruction reads or writes.
 struct MemoryAccess {
   // Name of the base, a register or a symbol, such as "rax" or "x0"; "" if
   // there is none.
@@ -36,9 +36,10 @@ struct Instruction {
   std::vector<MemoryAccess> accesses;
   // General registers that the instruction writes, by their 64-bit names.
   std::vector<std::string> written;
-  // Bytes of the widest vector register; 4 or 8 for scalar floats.
+  // Number of bytes of the widest vector register that the instruction uses;
+  // for scalar floats 4 or 8.
   int vector_bytes = 0;
-  // true for additions, multiplications … of floats
+  // True if the instruction adds, multiplies … floats.
   bool is_float_arithmetic = false;
   // True if the instruction works on all lanes of the vector, not only on the
   // first one.
@@ -56,7 +57,7 @@ struct Block {
 
 struct Function {
   std::string name;
-  std::vector<Block> blocks;  // blocks in the order of the code
+  std::vector<Block> blocks;  // the function's blocks, in the order of the code
 };
 
 std::vector<Function> ParseAssembly(std::string_view text);

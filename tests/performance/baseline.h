@@ -30,9 +30,9 @@ struct Baseline {
   std::string machine;
   std::vector<Row> rows;
 
-  // Returns the model's row. Null if the model has none.
+  // Returns the row with the model's speed; null if there is none.
   const Row* Find(std::string_view model) const;
-  // Replaces the model's row, or adds it.
+  // Adds a row, or replaces the row of the same model.
   void Set(Row row);
 
   std::string Print() const;
@@ -40,7 +40,8 @@ struct Baseline {
   static StatusOr<Baseline> Parse(std::string_view text);
 };
 
-// Returns the processor's name, and the target of its kernels.
+// Returns a text that identifies this machine: its processor's name and the
+// target of its kernels.
 std::string ThisMachine();
 
 // A model counts as fast as before if it has at least this share of its former

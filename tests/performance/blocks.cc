@@ -11,8 +11,8 @@ namespace {
 using onnx::TensorProto;
 using Attributes = std::vector<onnx::TestAttribute>;
 
-// Scale of activations in bytes. Results of layers are as large as their
-// operands.
+// The quantization scale of activations that are bytes. One scale fits all
+// layers, because their results are about as large as their operands.
 constexpr float kScale = 0.02f;
 
 onnx::TestAttribute IntegersAttribute(const char* name,

@@ -49,8 +49,8 @@ class Blocks {
   // must be steps, 1, width; they become steps, 1, 1, hidden.
   Blocks& Lstm(int64_t hidden);
 
-  // MaxPool takes the maximum of windows of 3 x 3 with a stride of 2.
-  // GlobalAveragePool takes the mean of each channel.
+  // Add pooling layers: MaxPool takes the maximum of windows of 3 x 3 with a
+  // stride of 2, GlobalAveragePool the mean of each channel.
   Blocks& MaxPool();
   Blocks& GlobalAveragePool();
 
@@ -81,7 +81,7 @@ class Blocks {
                     const std::vector<int64_t>& dims, int low, int high);
   std::vector<onnx::TestAttribute> WindowOf(
       const Convolution& convolution) const;
-  int64_t Random();  // Returns a random integer from 0 to 2^24 - 1.
+  int64_t Random();  // random integer from 0 to 2^24 - 1
   // Adds an operator of opset 17 on named values, and returns its result's
   // name.
   std::string Value(const std::string& op_type,
@@ -90,7 +90,7 @@ class Blocks {
   std::string Product(const std::string& x, int64_t in, int64_t out);
 
   onnx::ModelBuilder model_;
-  std::vector<int64_t> dims_;  // dims of the last result
+  std::vector<int64_t> dims_;  // dims of the result that the next layer takes
   std::string last_ = "x";
   int values_ = 0;
   uint32_t state_ = 1;

@@ -11,8 +11,8 @@
 namespace ember::tests {
 namespace {
 
-// True if `changed` is a register of the access's address. An access with that
-// address then no longer refers to the same memory.
+// True if the access's address contains the register `changed`. After the
+// register has changed, the same text means other memory.
 bool DependsOn(const MemoryAccess& access, const std::string& changed) {
   return access.base == changed ||
          access.index.substr(0, access.index.find_first_of("*,")) == changed;
@@ -60,8 +60,9 @@ void CountHazards(const Loop& loop, CodeProperties& counts) {
           continue;
         }
         bool is_blocked = false, is_aliased = false, is_known = false;
-        // The search goes back from the latest store and ends at the first one
-        // that determines the outcome.
+        // Stores are examined from the latest one backwards. The search ends at
+        // a store that overlaps the load, because that store gives the load its
+        // data.
         for (size_t i = stores.size(); i-- > 0 && !is_known;) {
           if (!HaveSameBase(stores[i], access)) continue;
           is_blocked |= IsBlocked(stores[i], access);

@@ -71,16 +71,19 @@ TEST(CodeProperties, LoadsOfWhatWasStoredInParts) {
                    "\tvmovups\t(%rax), %xmm3\n")
                 .blocked_loads,
             1);
-  // The load of the next iteration is blocked.
+  // The store comes after the load, so it blocks the load of the next
+  // iteration.
   EXPECT_EQ(OfLoop("\tvmovups\t(%rax), %xmm3\n\tvmovss\t%xmm1, 8(%rax)\n")
                 .blocked_loads,
             1);
-  // A part of a store is forwarded; other memory is not affected.
+  // Loading a part of a stored vector is not blocked, because the store
+  // forwards it; nor is loading other memory.
   EXPECT_EQ(OfLoop("\tvmovups\t%zmm1, (%rax)\n\tvmovss\t4(%rax), %xmm3\n"
                    "\tvmovups\t64(%rax), %zmm3\n")
                 .blocked_loads,
             0);
-  // The address has changed before the load.
+  // The base register changes between store and load, so they access different
+  // memory.
   EXPECT_EQ(OfLoop("\tvmovss\t%xmm1, (%rax)\n\taddq\t$16, %rax\n"
                    "\tvmovups\t(%rax), %xmm3\n")
                 .blocked_loads,

@@ -42,8 +42,8 @@ class Counter {
   }
 
  private:
-  // A loop whose iterations are the lanes of a vector, or the products of a dot
-  // loop.
+  // A vectorised loop, whose iterations are lanes, or a dot loop, whose
+  // iterations are products of one instruction.
   struct Lanes {
     NodeId variable = 0;
     int64_t extent = 1;
@@ -79,8 +79,8 @@ class Counter {
         uint64_t operands[3] = {};
         for (size_t i = 0; i < node.operands.size(); ++i)
           operands[i] = known[node.operands[i]];
-        // The type of the operation is that of its first operand. For Select it
-        // is that of the second one, because the first one is the condition.
+        // The operation's type is that of its first operand, except for Select,
+        // whose first operand is the condition.
         const NodeId typed =
             node.operands[node.opcode == Opcode::kSelect ? 1 : 0];
         known[id] = tensor::EvaluateScalar(
@@ -316,8 +316,8 @@ class Counter {
     const loops::Buffer& accessed = nest_.buffers[buffer];
     if (accessed.scope == MemoryScope::kRegister) return 0;
     const auto bytes = static_cast<double>(DTypeByteSize(accessed.type));
-    // Number of adjacent elements that each lane reads: the number of products
-    // of a dot loop.
+    // Number of adjacent elements that each lane reads: 1, or inside a dot loop
+    // its number of products.
     int64_t width = 1;
     if (dot_.is_set && !indices.empty() &&
         DependsOn(indices.back(), dot_.variable))
@@ -362,7 +362,7 @@ class Counter {
   const LoopNest& nest_;
   const std::span<const int64_t> parameters_;
   const double vector_bytes_;
-  // Current values of the loop variables; a variable that is not in the map has
+  // The values of the loop variables at present; a variable that is missing has
   // the value 0.
   std::unordered_map<NodeId, int64_t> values_;
   // The unrolled loops directly around the statement: pairs of variable and

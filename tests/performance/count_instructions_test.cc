@@ -27,25 +27,29 @@ std::string Count(const std::string& text,
 }
 
 TEST(CountInstructions, LanesAndElements) {
-  // The nest has two vectors per iteration, each loaded and stored.
+  // Each of 4 iterations has two vectors of 8 lanes, each with a
+  // multiplication, a load and a store.
   EXPECT_EQ(Count(R"(
 loops @scale(%x: input f32[64], %y: output f32[64]) {
   phase i < 4 { vector l < 16 { %y[i * 16 + l] = %x[i * 16 + l] * 2.0 } }
 })"),
             "8 + 16");
-  // The nest has one element at a time.
+  // Without a vector loop, each of 64 elements takes a multiplication, a load
+  // and a store.
   EXPECT_EQ(Count(R"(
 loops @scale(%x: input f32[64], %y: output f32[64]) {
   phase i < 64 { %y[i] = %x[i] * 2.0 }
 })"),
             "64 + 128");
-  // The nest has one load for all lanes, and one store for each lane.
+  // In each of 4 iterations all lanes load the same element (one instruction),
+  // and each of 8 lanes stores to another row.
   EXPECT_EQ(Count(R"(
 loops @spread(%x: input f32[4], %y: output f32[8, 4]) {
   phase i < 4 { vector l < 8 { %y[l, i] = %x[i] } }
 })"),
             "0 + 36");
-  // The nest accesses runs of four adjacent elements.
+  // In each of 17 iterations the lanes load eight elements from four rows and
+  // store eight adjacent ones, which is nine accesses.
   EXPECT_EQ(Count(R"(
 loops @shuffle(%x: input f32[4, 34], %y: output f32[34, 4]) {
   phase i < 17 {
@@ -60,8 +64,8 @@ loops @shuffle(%x: input f32[4, 34], %y: output f32[34, 4]) {
 // Tests that the count shows a regression that has occurred: products whose
 // vectors of eight lanes had one useful lane.
 TEST(CountInstructions, Tiles) {
-  // 2 by 16 results are in registers: each step loads two vectors and two
-  // elements.
+  // A tile of 2 by 16 results is in registers: each of 10 steps loads two
+  // vectors and two elements, for four vector products.
   EXPECT_EQ(Count(R"(
 loops @product(%a: input f32[2, 10], %b: input f32[10, 16], %y: output f32[2, 16]) {
   register %sum: f32[2, 2, 8]
@@ -76,7 +80,8 @@ loops @product(%a: input f32[2, 10], %b: input f32[10, 16], %y: output f32[2, 16
   }
 })"),
             "40 + 44");
-  // The results are not in registers, and there is no tile.
+  // Without a tile the results are in memory, so each product also loads and
+  // stores them.
   EXPECT_EQ(Count(R"(
 loops @product(%a: input f32[2, 10], %b: input f32[10, 16], %y: output f32[2, 16]) {
   phase i < 2 {
@@ -92,7 +97,7 @@ loops @product(%a: input f32[2, 10], %b: input f32[10, 16], %y: output f32[2, 16
 }
 
 TEST(CountInstructions, FollowsControl) {
-  // The loop has five whole iterations of eight, and one for the rest.
+  // For N = 43 there are five whole vectors and a rest of three elements.
   EXPECT_EQ(Count(R"(
 loops @rest<N>(%x: input f32[N], %y: output f32[N]) {
   phase i < floordiv(N + 7, 8) {
@@ -104,8 +109,8 @@ loops @rest<N>(%x: input f32[N], %y: output f32[N]) {
 })",
                   {43}),
             "8 + 16");
-  // Only some lanes store a value. An iteration in which no lane stores costs
-  // nothing.
+  // In the second iteration only two lanes store, and in the last two none,
+  // which costs nothing.
   EXPECT_EQ(Count(R"(
 loops @masked(%x: input f32[10], %y: output f32[10]) {
   phase i < 4 {
@@ -116,8 +121,8 @@ loops @masked(%x: input f32[10], %y: output f32[10]) {
 }
 
 TEST(CountInstructions, DotLoops) {
-  // The product has a vector of four bytes per lane, and four bytes for all
-  // lanes.
+  // In a product of bytes (dot instruction), each lane loads four bytes of %b,
+  // and all lanes the same four bytes of %a.
   EXPECT_EQ(Count(R"(
 loops @dots(%a: input u8[32], %b: input i8[8, 8, 4], %y: output i32[8]) {
   register %sum: i32[8]

@@ -34,8 +34,8 @@ StatusOr<double> BestSpeed(const GuardedModel& model, double enough) {
   std::vector<std::unique_ptr<TimedModel>> attempts;
   double best = 0;
   for (const double seconds : {0.6, 2.0, 6.0}) {
-    // Earlier attempts are kept with their memory, so that this one gets other
-    // memory.
+    // The models of earlier attempts are kept, so that this attempt gets other
+    // memory, which may be the cause of a low speed.
     onnx::ModelBuilder onnx_model = model.build();
     EMBER_ASSIGN_OR_RETURN(std::unique_ptr<TimedModel> timed,
                            TimedModel::Create(onnx_model, ""));
@@ -73,8 +73,8 @@ StatusOr<Baseline> ReadBaseline(const std::string& file) {
 
 StatusOr<Baseline::Row> Record(const GuardedModel& model,
                                const std::string& version) {
-  // Measures until the speed is the usual one of other machines, or the
-  // attempts are used up.
+  // The first speed is measured until it is as high as the model's usual speed
+  // on other machines, or the attempts are used up.
   EMBER_ASSIGN_OR_RETURN(const double speed,
                          BestSpeed(model, model.usual_speed));
   std::printf("%s: %s of the reference's speed, recorded", model.name,
@@ -112,8 +112,8 @@ Status Guard(const GuardOptions& options) {
   }
   Baseline baseline;
   baseline.machine = ThisMachine();
-  // If all rows of the baseline are recorded anew, the old file is not read. So
-  // a damaged file is replaced.
+  // The old file is not read if all rows are recorded anew, so that a damaged
+  // file can be replaced.
   if (!options.records || options.models.size() < GuardedModels().size()) {
     EMBER_ASSIGN_OR_RETURN(baseline, ReadBaseline(options.file));
   }

@@ -15,12 +15,12 @@ enum class VectorKind { kAvx2, kAvx512, kNeon };
 inline constexpr int kVectorKinds = 3;
 
 struct GuardedCpu {
-  // Name of the CPU, which becomes part of the names of test cases.
+  // Name of the CPU, for names of test cases.
   const char* name;
   VectorKind kind;
   // Target text of the CPU, in the form of hal::Device::target().
   const char* target;
-  // Name of the CPU in the form that NewLlvmCompiler accepts.
+  // Name by which NewLlvmCompiler knows the CPU.
   const char* generator;
 
   // Returns the schedule's model of the CPU, with the default sizes of caches

@@ -70,7 +70,7 @@ class TimedModel {
   static StatusOr<std::unique_ptr<TimedModel>> Create(
       onnx::ModelBuilder& model, const std::string& schedule_folder);
 
-  // Measures rounds for that many seconds, and at least ten.
+  // Measures for this number of seconds, but at least ten rounds.
   StatusOr<Speed> Measure(double seconds);
 
   // Dispatches returns the names of the model's dispatches. The second function
@@ -93,7 +93,8 @@ class TimedModel {
   tools::Tier tier_;
   std::unique_ptr<vm::Session> session_;
   std::vector<vm::Tensor> inputs_;
-  // Numbers of operations and of bytes of one call of the model.
+  // Number of operations, and of bytes read and written, in one call of the
+  // model: the reference does as much.
   double operations_ = 0, bytes_ = 0;
   // Bytes of the model's dispatches, each counted once: the data that must be
   // in caches.

@@ -16,8 +16,8 @@
 namespace ember::tests {
 namespace {
 
-// A provider that makes the nest of each requested kernel, and declines the
-// kernel.
+// A kernel provider that records the nest of each requested kernel and makes no
+// kernels, so that tier 0 runs the model.
 class NestProvider final : public vm::KernelProvider {
  public:
   NestProvider(const GuardedCpu& cpu, std::string schedule_folder)

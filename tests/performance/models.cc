@@ -29,7 +29,7 @@ onnx::ModelBuilder PointwiseConvolution() {
   return net.Conv({.out = 128}).Relu().Finish();
 }
 
-// Makes a block of MobileNetV2.
+// Makes a block of MobileNetV2: a depthwise convolution between two of 1 x 1.
 onnx::ModelBuilder DepthwiseBlock() {
   Blocks net({1, 24, 56, 56});
   const std::string input = net.last();
@@ -76,7 +76,8 @@ onnx::ModelBuilder MatrixByVector() {
   return Blocks({1, 1024}).MatMul(1024).Relu().MatMul(1024).Finish();
 }
 
-// Makes a model of many short dispatches, which show the VM's overhead.
+// Makes an LSTM over 100 steps. Its dispatches are short, so the VM's overhead
+// shows.
 onnx::ModelBuilder RecurrentLayer() {
   return Blocks({100, 1, 128}).Lstm(128).Finish();
 }

@@ -23,7 +23,8 @@
 namespace ember::tests {
 
 struct GuardedModel {
-  const char* name;  // part of a test case's name: letters, digits and _
+  // Name of the model, for names of test cases: letters, digits and _
+  const char* name;
   onnx::ModelBuilder (*build)();
   // Usual value of ModelInstructions::total (model_instructions.h) in millions,
   // counted when the row was written, for each kind of vectors

@@ -21,7 +21,7 @@
 
 namespace ember::tests {
 
-// Prints the model's name in GoogleTest's messages.
+// GoogleTest calls these functions to print a model or CPU by its name.
 void PrintTo(const GuardedModel& model, std::ostream* out) {
   *out << model.name;
 }
@@ -112,8 +112,8 @@ TEST_P(CodeTest, WaitsForAsLittle) {
                  found.spilled_vectors, "accesses to spilled vectors");
   expect_at_most(0, found.gathers, "gathers");
   expect_at_most(0, found.scalar_arithmetic, "instructions on single floats");
-  // NEON has no masks, so partial vectors are stored to the stack lane by lane.
-  // The remaining checks would fail for it.
+  // The remaining checks would fail for NEON: it has no masks, so partial
+  // vectors are stored to the stack lane by lane.
   if (cpu.kind == VectorKind::kNeon) return;
   expect_at_most(0, found.blocked_loads,
                  "loads of what was just stored in parts");

@@ -54,7 +54,7 @@ void Declare(Options& options, tools::Flags& flags) {
       "../shared/corpus/models/onnx/classification/mnist_cntk");
 }
 
-// State of the check that all models share.
+// Options and counts of the check, for all models together.
 struct Check {
   Options options;
   jit::CpuModel cpu;
@@ -64,7 +64,8 @@ struct Check {
   // Number of suspects for which the check could not decide whether rounding
   // explains the difference.
   int64_t untold = 0;
-  // Nests, as text with their parameters, that have already run.
+  // The nests that have already run, as text with their parameters: equal nests
+  // run once.
   std::set<std::string> seen;
   std::string model;
 };
@@ -289,8 +290,8 @@ Status Run(const Options& options) {
     if (golden.data_sets.size() > 1) golden.data_sets.resize(1);
     const auto result =
         tools::RunGolden(golden, {.seconds = 0, .provider = provider});
-    // Only errors count as failures here, because golden_models already
-    // compares the results.
+    // Wrong results of a model do not count here, because golden_models
+    // compares them; only errors do.
     if (result.ok()) continue;
     ++failed;
     std::printf("%s: %s\n", name.c_str(), result.status().ToString().c_str());

@@ -18,8 +18,8 @@ done
 logs="$(mktemp -d)"
 summary=() failed=0 matched=0
 
-# Runs a command and prints only the lines of its output about kernels. If the command fails, prints
-# all of the output.
+# Runs a command. Prints only those lines of its output that are about kernels, or all of them if
+# the command fails.
 check() {
   local log="$logs/log" status=0
   "$@" >"$log" 2>&1 || status=$?

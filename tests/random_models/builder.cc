@@ -13,8 +13,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// Extents of dims that are drawn: small ones, odd ones, powers of two and their
-// neighbours.
+// The extents from which those of dims are drawn: small and odd ones, powers of
+// two and their neighbours.
 constexpr int64_t kExtents[] = {1,  1,  1,  2,  2,  3,  3,  4,   4,  5,  5,
                                 6,  7,  8,  8,  9,  10, 12, 13,  15, 16, 17,
                                 24, 28, 31, 32, 33, 64, 65, 100, 128};
@@ -47,7 +47,7 @@ void SetContents(TensorProto& proto, const Value& value) {
                      static_cast<size_t>(value.tensor.byte_size));
 }
 
-// Collects the names that nodes use, including those inside subgraphs.
+// Adds the names of all values that a node reads, also in its subgraphs.
 void CollectUses(const onnx::NodeProto& node, std::set<std::string>& uses) {
   for (const std::string& input : node.input()) uses.insert(input);
   for (const onnx::AttributeProto& attribute : node.attribute()) {
@@ -393,7 +393,7 @@ RandomModel Builder::ModelOfPending() {
   }
   AddDomains(model.proto, state_.ml_opset);
   const auto add = [&](const Value& value) {
-    // A value that two lists contain is added only once.
+    // A value may occur in two of the lists but must be declared only once.
     if (uses.erase(value.name) == 0) return;
     if (value.is_constant) {
       TensorProto& initializer = *graph.add_initializer();

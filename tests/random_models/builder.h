@@ -34,7 +34,7 @@ using Attributes = std::vector<onnx::TestAttribute>;
 
 struct Value {
   std::string name;
-  int32_t type = 0;  // ONNX's number of the element type.
+  int32_t type = 0;  // element type, as ONNX's number
   vm::Tensor tensor;
   bool is_constant = false;
   double low = 0, high = 0;  // Smallest and largest element of the value.
@@ -62,8 +62,8 @@ struct Refused {
 
 // State that the main graph and its subgraphs share.
 struct ModelState {
-  // Inputs and constants of the main graph, also those that a subgraph asked
-  // for.
+  // Inputs and constants of the main graph, including those that subgraphs
+  // asked for and use.
   std::vector<Value> shared;
 
   explicit ModelState(uint64_t seed, Engine& e) : random(seed), engine(e) {}
@@ -121,7 +121,8 @@ class Builder {
   std::string Constant(vm::Tensor tensor);
   std::string Scalar(int32_t type, double value);
 
-  // Add a node with one result, or with several, and return their names.
+  // Add a node with one result, or with several, and return the names of the
+  // results.
   std::string Node(const std::string& op, const Names& inputs,
                    const Attributes& attributes = {},
                    const std::string& domain = "");
@@ -130,8 +131,8 @@ class Builder {
               const std::string& domain = "");
   // Returns the last added node, for attributes of other kinds.
   onnx::NodeProto& last() { return pending_.back(); }
-  // Excludes a result from being drawn as an operand, because it is not a
-  // tensor.
+  // Excludes a result that is not a tensor (such as a sequence) from being
+  // drawn as an operand.
   void Hide(const std::string& name) { hidden_.insert(name); }
   std::string NewName(const char* prefix);
 
@@ -143,7 +144,7 @@ class Builder {
   // had any results.
   const Value* Find(const std::string& name) const;
   const std::deque<Value>& values() const { return values_; }
-  // Returns the results of this graph's own nodes.
+  // Returns the names of the results of this graph's own nodes.
   const std::vector<std::string>& results() const { return results_; }
   void AddValue(Value value) { values_.push_back(std::move(value)); }
   onnx::GraphProto& graph() { return graph_; }

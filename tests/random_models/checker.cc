@@ -15,8 +15,8 @@ bool HasOpenDims(const RandomModel& model) {
   return false;
 }
 
-// Returns the model with open dims replaced by those of the inputs that the
-// model runs on.
+// Returns the model with all dims fixed: open dims are replaced by those of the
+// inputs on which the model runs.
 RandomModel WithFixedDims(const RandomModel& model) {
   RandomModel result = model;
   for (onnx::ValueInfoProto& input :

@@ -22,7 +22,9 @@ enum class Outcome : uint8_t {
   kEqual,
   // Our results equal the evaluator's. ONNX Runtime refused the model.
   kEqualToEvaluator,
-  kExplained,  // A rule explains the difference. `detail` is the rule's name.
+  // The results differ, but a rule (judge.h) explains why. `detail` is the
+  // rule's name.
+  kExplained,
   // Our engine refused the model. `detail` is the reason, without names and
   // numbers.
   kRefusedByUs,
@@ -39,7 +41,7 @@ struct Verdict {
   // Reason for which our engine refused the model with open dims; "" if it
   // accepted them. After a refusal the model is checked with fixed dims.
   std::string open_refusal;
-  // The difference that the rule explains, as text; set for kExplained only.
+  // For kExplained: a text of the difference that the rule explains.
   std::string difference;
 };
 
@@ -76,7 +78,8 @@ class Checker {
   // The outcome of our engine for a model, with one list of results for each
   // tier.
   struct Ours {
-    Status refused;  // Error of the import or of the compilation.
+    // Error with which our engine refused to import or compile the model.
+    Status refused;
     std::string open_refusal;
     std::vector<StatusOr<NamedTensors>> results;
     // Description of a result that a pass changed; "" if no pass did.

@@ -123,8 +123,8 @@ RandomModel WithOpenDims(const RandomModel& model, OpenDims open) {
        *result.proto.mutable_graph()->mutable_input()) {
     auto& shape = *input.mutable_type()->mutable_tensor_type()->mutable_shape();
     for (int i = 0; i < shape.dim_size(); ++i) {
-      // A dim of 0 stays fixed. Open dims of 0 are tested by
-      // tests/onnx/open_dims_test.cc.
+      // A dim of 0 stays fixed, because tests/onnx/open_dims_test.cc tests open
+      // dims of 0.
       if (shape.dim(i).dim_value() == 0) continue;
       if (open == OpenDims::kAll ||
           (open == OpenDims::kSome && random.Chance(0.35)))

@@ -33,7 +33,7 @@ struct GeneratorOptions {
 RandomModel GenerateModel(uint64_t seed, const GeneratorOptions& options,
                           Engine& engine, std::vector<Refused>* refused);
 
-// Says which dims of the inputs become open: none, some or all.
+// Says how many dims of the inputs WithOpenDims makes open.
 enum class OpenDims : uint8_t { kNone, kSome, kAll };
 RandomModel WithOpenDims(const RandomModel& model, OpenDims open);
 

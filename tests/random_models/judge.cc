@@ -27,7 +27,7 @@ using onnx::TensorProto;
 constexpr uint64_t kPerturbations = 24;
 
 double FactorOf(DType type) {
-  // The factor for 16-bit types is larger: ONNX Runtime rounds to 16 bits after
+  // Results of 16 bits may differ by more: ONNX Runtime rounds to 16 bits after
   // every node, our engine only at the end of a dispatch.
   return type == DType::kF16 || type == DType::kBF16 ? 4 : 1;
 }
@@ -114,8 +114,8 @@ std::string Append(Nodes& nodes, const char* op_type, const std::string& left,
   return result;
 }
 
-// Appends a copy of `node` with a new name for its result, and returns that
-// name.
+// Appends a copy of `node` whose result has a new name, and returns that name.
+// The caller then computes a changed value under the old name.
 std::string AppendExact(Nodes& nodes, const onnx::NodeProto& node) {
   const std::string exact = node.output(0) + "_exact";
   *nodes.Add() = node;

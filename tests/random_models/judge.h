@@ -42,8 +42,9 @@ StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
                               const NamedTensors& got,
                               const NamedTensors& want);
 
-// These are the first and the last rule alone, with another engine instead of
-// ONNX Runtime: the definition adds long sums of f32 one by one.
+// IsUnstable and IsLessExact apply the first and the last rule alone, with any
+// engine in place of ONNX Runtime, such as the evaluator: it adds long sums of
+// f32 one by one.
 using ModelEngine =
     std::function<StatusOr<NamedTensors>(const RandomModel& model)>;
 bool IsUnstable(const ModelEngine& run, const RandomModel& model,

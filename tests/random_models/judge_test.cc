@@ -56,8 +56,8 @@ bool Excused(DType type, const std::vector<double>& x,
 
 double Itself(double x) { return x; }
 
-// The difference is that of a LeakyRelu with an alpha of 0.01 in place of
-// 0.01f.
+// The wrong result is that of a LeakyRelu with f64 operands whose alpha is 0.01
+// instead of 0.01f. No perturbation explains it.
 TEST(Unstable, NoWrongDoubles) {
   EXPECT_FALSE(Excused(DType::kF64, {1, 2, -3, 5}, Itself,
                        {1, 2, -3 * (1 + 2.2e-8), 5}));
@@ -150,8 +150,9 @@ TEST(Unstable, RoundingOfFlatFunctions) {
   EXPECT_FALSE(ExcusedBehind("", "Tanh", "Floor", 2, 0, 1));
 }
 
-// Gelu is the product of x and a number near 0, which is a unit of x, or
-// nothing.
+// Gelu is x times a factor. Where the factor is nearly 0, rounding makes the
+// result a unit of x's last place or 0, so the result of Sign may differ there,
+// and nowhere else.
 TEST(Unstable, RoundingOfFlatFactors) {
   const auto excused = [](double x, double want, double got) {
     return ExcusedBehind("com.microsoft", "FastGelu", "Sign", x, want, got);
@@ -161,8 +162,8 @@ TEST(Unstable, RoundingOfFlatFactors) {
   EXPECT_FALSE(excused(-2.3, -1, 0));
   EXPECT_FALSE(excused(0, 0, -1));
   EXPECT_FALSE(excused(3.1, 1, 0));
-  // An infinite operand does not change when it is perturbed, so it excuses no
-  // difference.
+  // Perturbing an infinite operand changes nothing, so no difference of its
+  // result is excused.
   EXPECT_FALSE(excused(INFINITY, 1, 0));
   EXPECT_FALSE(excused(3e38, 1, 0));
 }
@@ -178,7 +179,8 @@ TEST(Unstable, NoWrongStrings) {
   EXPECT_FALSE(IsUnstable(run, RandomModel(), strings({"a", "b"}), want));
 }
 
-// The sum of ones, added one by one in f32, ends at 2^24.
+// The other engine adds ones one by one in f32, so its sum ends at 2^24. Our
+// result is nearer to the sum in f64 and is excused.
 TEST(LessExact, WhatIsNearerToTheSameInDoubles) {
   RandomModel model;
   model.inputs.emplace_back("x", Filled(DType::kF32, {1}));

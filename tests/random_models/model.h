@@ -19,12 +19,13 @@ struct RandomModel {
   uint64_t seed = 0;
   onnx::ModelProto proto;
   NamedTensors inputs;
-  // Values of the main graph, from the run in which the model was generated.
-  // When shrinking drops a node, its result becomes an input with this value.
+  // The values of the main graph, as they were when the model was generated. If
+  // shrinking drops a node, the node's result becomes an input with this value.
   std::map<std::string, vm::Tensor> values;
 };
 
-// Adds the opsets of the other domains that the nodes use.
+// Declares the opsets of all domains, besides the default one, that the model's
+// nodes use.
 void AddDomains(onnx::ModelProto& model, int ml_opset);
 
 }  // namespace ember::tests

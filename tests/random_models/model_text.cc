@@ -21,8 +21,8 @@ std::string RealText(float value) {
   return text;
 }
 
-// Prints the type and dims, and the elements of short integer tensors, such as
-// axes and shapes.
+// Returns the type and dims of a constant, and its elements if it is a short
+// integer tensor, such as axes or a shape.
 std::string TensorText(const onnx::TensorProto& tensor) {
   std::string text = TypeText(tensor.data_type()) + "[";
   int64_t count = 1;

@@ -226,8 +226,8 @@ StatusOr<std::vector<OrtResult>> OrtProcess::Receive() {
                            ReadResults(encoded_.size() - all.size()));
     for (OrtResult& result : results) all.push_back(std::move(result));
     if (!reply.empty()) {
-      // Missing results must not look like models that ONNX Runtime refuses, as
-      // those are not compared.
+      // If results are missing, that is an error: otherwise the models would
+      // count as refused by ONNX Runtime and not be compared.
       if (reply == "done\n" && all.size() == encoded_.size()) break;
       return InternalError(
           "ONNX Runtime's process: expected 'done' and results of " +

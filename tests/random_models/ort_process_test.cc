@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Starts a process whose `node` is this shell script, not the program that runs
-// ONNX Runtime.
+// Starts an OrtProcess that runs this shell script as `node`, in place of the
+// program that runs ONNX Runtime.
 StatusOr<std::unique_ptr<OrtProcess>> StartWith(const std::string& script) {
   const std::string folder = ::testing::TempDir() + "/ort_process";
   std::filesystem::create_directories(folder);
@@ -32,7 +32,8 @@ TEST(OrtProcess, LinesOfOnnxRuntimeAreNoReplies) {
       "while read request result level; do\n"
       "  echo 'Warning: Model contains experimental ops: Affine'\n"
       "  echo done\n"
-      // The reply is "no session", and a message of four bytes.
+      // The bytes mean "no session" (code 1), with the message "none" of four
+      // bytes.
       "  printf '\\001\\0\\0\\0\\0\\0\\0\\0\\004\\0\\0\\0\\0\\0\\0\\0none' > "
       "$result\n"
       "  echo done >&3\n"
@@ -48,8 +49,8 @@ TEST(OrtProcess, LinesOfOnnxRuntimeAreNoReplies) {
   }
 }
 
-// Missing results would look like models that ONNX Runtime refuses, which are
-// not compared.
+// The script says that it is done but writes no results. The models must not
+// count as refused by ONNX Runtime, because such models are not compared.
 TEST(OrtProcess, MissingResultsAreAnError) {
   const auto process = StartWith(
       "echo ready >&3\n"

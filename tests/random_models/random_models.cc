@@ -104,7 +104,8 @@ OpenDims OpenOf(const Options& options, uint64_t seed) {
 // --- functions of a child process
 // ------------------------------------------------
 
-// Ends this process after this much processor time without another call.
+// Ends this process if it uses this many seconds of processor time before the
+// next call.
 void LimitTime(int seconds) {
   const itimerval limit = {.it_interval = {}, .it_value = {seconds, 0}};
   setitimer(ITIMER_PROF, &limit, nullptr);
@@ -168,7 +169,8 @@ class Child {
     generator.most_nodes = options_.most_nodes;
     generator.only = options_.only;
     std::vector<RandomModel> models;
-    // For each model: the name of the recipe that the engine refused, or "".
+    // For each model: "", or the name of the recipe whose nodes the engine
+    // refused.
     std::vector<std::string> parts;
     for (uint64_t seed = first; seed < first + count; ++seed) {
       Line("start", seed, "");
@@ -273,8 +275,8 @@ class Child {
     }
     EMBER_ASSIGN_OR_RETURN(const Verdict now, checker.CheckOne(small));
     if (now.outcome == Outcome::kExplained) {
-      // The difference of the shrunk model is explained by a rule, so the line
-      // names that rule.
+      // A rule explains the difference that remains in the shrunk model, so the
+      // finding counts as explained.
       Line("explained", model.seed, now.detail + " when shrunk");
       return OkStatus();
     }
@@ -315,9 +317,10 @@ class Child {
 
 struct Totals {
   int64_t models = 0;
-  std::map<std::string, int64_t> counts;  // number of models by kind of verdict
-  // For each kind of verdict and its reason: the number of models, and the seed
-  // of one of them.
+  // Number of models for each kind of verdict.
+  std::map<std::string, int64_t> counts;
+  // For each pair of a kind of verdict and a reason: the number of models, and
+  // the seed of one of them.
   std::map<std::pair<std::string, std::string>, std::pair<int64_t, uint64_t>>
       reasons;
 };

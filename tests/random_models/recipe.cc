@@ -340,15 +340,15 @@ class RecipeReader {
 
   Builder& builder_;
   const Recipe& recipe_;
-  std::string text_;  // The text of the expression that is being parsed.
+  std::string text_;  // text of the expression that is being parsed
   size_t at_ = 0;
   int32_t type_ = 0;
   bool has_type_ = false;
   bool has_failed_ = false;
-  // True: an optional operand was left out, so no operands may follow.
+  // True after an optional operand was left out; no operands may follow it.
   bool is_over_ = false;
   std::map<std::string, double> names_;
-  Dims shape_;  // The shape that the recipe's text calls S.
+  Dims shape_;  // the shape S of the recipe's text
   std::optional<Dims> more_;
   Names operands_;
   std::vector<onnx::AttributeProto> attributes_;

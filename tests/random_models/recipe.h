@@ -48,8 +48,8 @@ struct Recipe {
         results(outputs),
         first_opset(first),
         last_opset(last) {}
-  // Makes a row with a function. `function` returns false if the graph has no
-  // suitable operands.
+  // Makes the row of an operator whose nodes a function adds. The function
+  // returns false if the graph has no suitable operands.
   Recipe(std::string_view d, std::string_view n,
          bool (*function)(Builder& builder, const Recipe& recipe),
          int first = 1, int last = 100)
@@ -75,9 +75,9 @@ bool IsAvailable(const Recipe& recipe, int opset);
 // suitable operands or the engine refuses the nodes.
 bool Generate(Builder& builder, const Recipe& recipe);
 
-// Recipes returns the recipes of all families. Each of the other functions
-// returns those of one family, which are in the file of the family's name. An
-// operator may have several recipes.
+// Recipes returns all recipes. Each of the other functions returns those of one
+// family of operators, from the file with the family's name. An operator may
+// have several recipes.
 std::span<const Recipe> Recipes();
 std::span<const Recipe> AttentionRecipes();
 std::span<const Recipe> ContractionRecipes();
@@ -96,7 +96,7 @@ std::span<const Recipe> SignalRecipes();
 std::span<const Recipe> StringRecipes();
 std::span<const Recipe> WindowRecipes();
 
-// An operator without a recipe, with the reason.
+// An operator that has no recipe, and the reason for that.
 struct NotGenerated {
   std::string_view domain, name, reason;
 };

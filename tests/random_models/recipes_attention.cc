@@ -5,8 +5,8 @@ namespace {
 
 using onnx::TensorProto;
 
-// Adds an Attention with queries, keys and values whose heads are apart or
-// together, with fewer heads of keys, with a past, with a mask.
+// Adds an Attention with random properties: heads in a dim of their own or not,
+// fewer heads of keys, a past, a mask.
 bool Attention(Builder& b, const Recipe& recipe) {
   const int64_t n = b.random().Between(1, 2), heads = b.random().Between(1, 3),
                 shared = b.random().Chance(0.3) ? 1 : heads;

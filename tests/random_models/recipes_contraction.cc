@@ -159,7 +159,8 @@ Dims Append(Dims dims, const Dims& more) {
   return dims;
 }
 
-// Returns a value of rank 3 to 5, whose first two dims are batch and channels.
+// Returns an operand for a convolution or pool: rank 3 to 5, with batch and
+// channels as the first two dims.
 Value PickImage(Builder& b, std::string_view letters) {
   if (b.random().Chance(0.5)) {
     const Value x = b.Pick(letters, 3, b.random().Chance(0.8) ? 4 : 5);

@@ -27,8 +27,8 @@ void Grow(Builder& body, int64_t nodes) {
   }
 }
 
-// Returns the name of a value that the body computes, with this type and these
-// dims.
+// Returns the name of a value of this type and these dims that the body
+// computes, for an output of the body.
 std::string Produce(Builder& body, int32_t type, const Dims& dims,
                     const std::string& base) {
   std::vector<const Value*> made;
@@ -72,7 +72,8 @@ void AddOutput(Builder& body, const std::string& name, bool has_dims = true) {
     tensor.mutable_shape()->add_dim()->set_dim_value(dim);
 }
 
-// Adds an input of the body, whose initial value is this tensor.
+// Adds an input to the body of a loop. The tensor is its value in the first
+// iteration.
 std::string AddInput(Builder& body, const vm::Tensor& tensor) {
   Value value = Builder::MakeValue(body.NewName("b"), tensor, false);
   onnx::ValueInfoProto& input = *body.graph().add_input();

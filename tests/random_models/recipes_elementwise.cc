@@ -223,7 +223,8 @@ const Recipe kRows[] = {
     {"", "ThresholdedRelu", "fd", "T[*] ?alpha=0.1..1.5", 1, 10},
     {"", "Where", Where},
     {"", "Xor", "?", "T[*] T[~]", 1, 7},
-    // The next rows are retired operators, which older models have.
+    // The next rows are operators that ONNX has retired; older models have
+    // them.
     {"", "Affine", "f", "T[*] alpha=0.5..2.0 beta=0.1..1.0", 1, 1, 9},
     {"", "ImageScaler", "f", "T[n,2,h,w] scale=0.5..2.0 bias=0.5,1.5", 1, 1, 9},
     {"", "ParametricSoftplus", "f", "T[*] alpha=0.5..2.0 beta=0.5..1.5", 1, 1,

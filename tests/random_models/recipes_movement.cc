@@ -94,8 +94,8 @@ bool Expand(Builder& b, const Recipe& recipe) {
     if (dim == 1 && b.random().Chance(0.6)) {
       dim = b.random().Between(1, 6);
     } else if (b.random().Chance(0.2)) {
-      // The target's dim is 1 where the operand's is larger: broadcasting also
-      // goes from the target to the operand.
+      // The shape may have a 1 where the operand has more: Expand broadcasts in
+      // both directions.
       dim = 1;
     }
   }
@@ -192,7 +192,7 @@ bool Pad(Builder& b, const Recipe& recipe) {
         mode == "constant" ? 3 : std::min<int64_t>(extent - 1, 3);
     low.push_back(b.random().Chance(0.5) ? 0 : b.random().Between(0, most));
     high.push_back(b.random().Chance(0.5) ? 0 : b.random().Between(0, most));
-    // A negative padding cuts elements off.
+    // Negative padding, which cuts elements off, is drawn sometimes.
     if (mode == "constant" && extent > 4 && b.random().Chance(0.1))
       low.back() = -1;
     if (extent == 0 && mode != "constant") return false;
@@ -268,7 +268,7 @@ bool Shape(Builder& b, const Recipe& recipe) {
   const std::string shape = b.Node("Shape", {x.name}, attributes);
   if (b.random().Chance(0.6) && attributes.empty() && x.count() > 0 &&
       x.rank() > 0) {
-    // Exporters compute sizes with operators on shapes, as this recipe does.
+    // The shape is used to compute another value's shape, as exporters do.
     const Value y = b.Pick("f", 1, 4);
     if (y.count() == x.count()) {
       b.Node("Reshape", {y.name, shape});

@@ -88,8 +88,8 @@ bool QLinearMatMul(Builder& b, const Recipe& recipe) {
 bool MatMulInteger(Builder& b, const Recipe& recipe) {
   const int32_t type = b.Type("cC"), weights = b.Type("cC");
   const Dims dims = b.Shape(b.random().Between(2, 3));
-  // Products that sum over 0 elements are left out, because ONNX Runtime does
-  // not initialise their results.
+  // Matrices without elements along the summed dim are left out: ONNX Runtime
+  // does not initialise the result for them.
   if (dims.back() == 0) return false;
   Names inputs = {Bytes(b, type, dims).name,
                   Bytes(b, weights, {dims.back(), b.Extent()}).name};

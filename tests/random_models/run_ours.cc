@@ -147,8 +147,8 @@ StatusOr<NamedTensors> EvaluateModel(const onnx::ModelProto& model,
 }
 
 StatusOr<std::string> ComparePasses(Engine& engine, const RandomModel& model) {
-  // Stage n is the graph after the import and the first n passes. A graph
-  // cannot be copied, so each stage imports the model again.
+  // The graph of stage n is made by the import and the first n passes. Each
+  // stage imports the model again, because a graph cannot be copied.
   NamedTensors before;
   for (size_t stage = 0; stage <= compiler::GraphPipeline().size(); ++stage) {
     EMBER_ASSIGN_OR_RETURN(graph::Graph graph, Engine::Import(model.proto));

@@ -50,7 +50,7 @@ constexpr std::string_view kSteps[] = {"ArgMax",
                                        "Shrink",
                                        "ThresholdedRelu"};
 
-// True if the node is a step, or has one in a subgraph.
+// True if the node, or one in its subgraphs, is one of kSteps.
 bool IsStep(const onnx::NodeProto& node) {
   if (std::find(std::begin(kSteps), std::end(kSteps), node.op_type()) !=
       std::end(kSteps))
@@ -92,8 +92,8 @@ StatusOr<std::string> Checker::ExplainBySteps(const RandomModel& model) {
   if (ort_ == nullptr ||
       !std::any_of(graph.node().begin(), graph.node().end(), IsStep))
     return std::string();
-  // A copy of the model in which all values between the nodes are outputs, so
-  // that ONNX Runtime returns them.
+  // In this copy of the model all values between nodes are outputs, so that
+  // ONNX Runtime returns all of them.
   RandomModel shown = model;
   auto& outputs = *shown.proto.mutable_graph()->mutable_output();
   outputs.Clear();
@@ -115,8 +115,8 @@ StatusOr<std::string> Checker::ExplainBySteps(const RandomModel& model) {
     alone.clear_input();
     alone.clear_output();
     if (node.op_type() == "Constant") continue;
-    // Names of values, such as sizes, that must stay constants when a single
-    // node is run.
+    // Values that must remain constants, such as sizes, when a node is run
+    // alone.
     std::set<std::string> constants;
     for (const onnx::NodeProto& constant : graph.node()) {
       if (constant.op_type() != "Constant") continue;

@@ -47,7 +47,8 @@ TEST(Import, EmbeddingsAreThoseOfTheGgufModel) {
       tests::RunGraph(Import(MakeHubModel("bert")),
                       {vm::Tensor::Borrow(DType::kI32, {1, 3}, tokens.data())});
   ASSERT_TRUE(results.ok()) << results.status().ToString();
-  // The hub's model gives all tokens; the GGUF model gives their mean.
+  // The model of Hugging Face returns a vector for each token, and the GGUF
+  // model the mean of these vectors, so the mean is compared.
   const std::vector<float> want =
       gguf::Embed(gguf::SampleModel("bert"), tokens);
   const auto all = (*results)[0].elements<float>();
@@ -110,7 +111,8 @@ class FolderTest : public testing::Test {
 };
 
 TEST_F(FolderTest, ShardsAreOneModel) {
-  // The first shard has all tensors, the second one a table without meaning.
+  // The first file (shard) has all tensors of the model. The second one has
+  // only a tensor that the importer does not use.
   const HubModel model = MakeHubModel("qwen3");
   Write("config.json", model.config);
   Write("a.safetensors", model.weights);

@@ -86,7 +86,8 @@ TEST(Robustness, DamagedConfigurations) {
   };
   frontends::TryEveryByteChanged(model.config, import);
   frontends::TryEveryTruncation(model.config, import);
-  // Each number is replaced by others.
+  // Each value of the configuration is replaced by other numbers and by values
+  // of other types.
   for (size_t at = 0; at < model.config.size(); ++at) {
     if (model.config[at] != ':') continue;
     const size_t end = model.config.find_first_of(",}", at);

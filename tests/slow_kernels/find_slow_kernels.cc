@@ -90,7 +90,8 @@ void Declare(Options& options, tools::Flags& flags) {
 
 struct Finding {
   double ratio = 0;
-  // The line of the report, followed by the details that --print adds.
+  // The line about this dispatch in the report, followed by the details that
+  // --print adds.
   std::string text;
 };
 
@@ -98,7 +99,7 @@ struct Counts {
   int64_t tried = 0;  // different dispatches
   // number of dispatches for which tier 0 takes less than --least-us
   int64_t small = 0;
-  int64_t declined = 0;  // Number of dispatches for which there is no kernel.
+  int64_t declined = 0;  // number of dispatches for which there is no kernel
   int64_t failed = 0;  // number of dispatches for which a tier returns an error
   int64_t measured = 0;
   std::vector<Finding> findings;
@@ -127,8 +128,9 @@ jit::Compiler& SharedCompiler() {
 // operands, and compares the times.
 class Contest {
  public:
-  // `operands` makes new operands for a lap. `name` is the dispatch's name in
-  // the report. `replay` has the flags that run this dispatch alone.
+  // `operands` makes operands for the dispatch. `name` is the dispatch's name
+  // in the report. `replay` has the flags with which this program runs this
+  // dispatch alone.
   Contest(const Options& options, const vm::KernelRequest& request,
           std::vector<int64_t> parameters,
           std::function<StatusOr<std::vector<void*>>()> operands,
@@ -258,8 +260,8 @@ uint64_t KeyOf(const vm::KernelRequest& request,
   return HashString(key);
 }
 
-// A kernel that runs tier 0. In the first call of a dispatch it also compares
-// the times of both tiers.
+// A kernel that runs its dispatch on tier 0. In the first call it also compares
+// the times of both tiers on the call's operands.
 class ContestKernel final : public vm::HostKernel {
  public:
   ContestKernel(const Options& options, const vm::KernelRequest& request,
@@ -331,8 +333,8 @@ class ContestProvider final : public vm::KernelProvider {
   Counts& counts_;
 };
 
-// Returns the text that a child process sends: counts, keys, then findings with
-// their lengths.
+// Returns the text that a child process sends to its parent: the counts, the
+// keys of the dispatches that were tried, then the findings with their lengths.
 std::string TextOf(const Counts& counts, const std::set<uint64_t>& keys) {
   std::ostringstream text;
   text << counts.tried << ' ' << counts.small << ' ' << counts.declined << ' '
@@ -378,7 +380,8 @@ StatusOr<Counts> TryModel(const Options& options,
         std::make_shared<ContestProvider>(options, golden.name, all, counts);
     tools::GoldenCase first = golden;
     if (first.data_sets.size() > 1) first.data_sets.resize(1);
-    // Results are not compared with the recorded ones: golden_models does that.
+    // Wrong results of a model are not reported here, because golden_models
+    // compares them.
     EMBER_RETURN_IF_ERROR(
         tools::RunGolden(first, {.seconds = 0, .provider = provider}).status());
     for (const uint64_t key : seen) all.erase(key);

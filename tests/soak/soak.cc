@@ -67,9 +67,9 @@ class Soak {
   // A thread that runs models, with the state that other threads access while
   // it runs.
   struct Worker {
-    std::mutex mutex;  // This mutex guards the members that follow.
+    std::mutex mutex;  // guards the members that follow
     vm::Session* running = nullptr;
-    // milliseconds of the runs since the last sample
+    // duration in ms of each run since the last sample
     std::vector<double> latencies_ms;
   };
 
@@ -226,7 +226,8 @@ void Soak::TakeSample(Clock::time_point start) {
   samples_.push_back(sample);
 }
 
-// Returns the mean over a part of the samples.
+// Returns the mean of a member over the samples between two fractions (0 to 1)
+// of the time.
 double Mean(const std::vector<Sample>& samples, double begin, double end,
             double Sample::* value) {
   const auto count = static_cast<double>(samples.size());

@@ -16,8 +16,8 @@ namespace {
 using vm::Tensor;
 
 constexpr int64_t kMaxOpenDim = 24;
-// Factor of the tolerance of one dispatch. A whole model rounds more often than
-// one dispatch.
+// Factor by which the tolerance for one dispatch is multiplied, because a whole
+// model rounds more often than one dispatch.
 constexpr double kToleranceFactor = 20;
 
 StatusOr<Tensor> Strings(std::vector<int64_t> dims, std::mt19937_64& random) {

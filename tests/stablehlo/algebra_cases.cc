@@ -19,8 +19,8 @@ void AddProducts(std::vector<OperatorCase>& cases) {
        "(%A, %B) -> %T",
        {F32({2, 1, 2}, {1, 2, 3, 4}), F32({2, 2, 1}, {5, 6, 7, 8})},
        {F32({2, 1, 1}, {19, 50})}});
-  // The result's type is wider than the operands', and sums are computed in the
-  // result's type.
+  // The result's type is wider than the operands' (i32 and i8). Sums must be
+  // computed in the result's type, or they overflow.
   cases.push_back({R"(
       %r = "stablehlo.dot_general"(%a, %b) {
         dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [0], rhs_contracting_dimensions = [0]>,
@@ -66,9 +66,9 @@ void AddConvolutions(std::vector<OperatorCase>& cases) {
         window = {pad = [[-1, 2]], lhs_dilate = [2], rhs_dilate = [2], reverse = [true]}
         {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (%A, %B) -> %T)",
        {F32({1, 2, 2}, {1, 2, 3, 4}), F32({2, 1, 2}, {10, 1, 5, 7})},
-       // The operand's two channels are, with padding, 0 2 0 0 and 0 4 0 0. The
-       // reversed windows are 1 . 10 and 7 . 5, where a dot is a gap that
-       // rhs_dilate makes.
+       // For the two groups of channels: the operand with padding is 0 2 0 0
+       // and 0 4 0 0. The reversed windows are 1 . 10 and 7 . 5, where a dot is
+       // a gap that rhs_dilate makes.
        {F32({1, 2, 2}, {0, 2, 0, 28})}});
   // The convolution has batch groups: the first half of the batch makes the
   // first output feature.
@@ -77,7 +77,8 @@ void AddConvolutions(std::vector<OperatorCase>& cases) {
         dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {}
         {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (%A, %B) -> %T)",
                    {F32({2, 1, 2}, {1, 2, 3, 4}), F32({1, 2, 2}, {1, 2, 3, 4})},
-                   // The results are 1 * 1 + 2 * 3 and 3 * 2 + 4 * 4.
+                   // The results of the two batch groups are 1 * 1 + 2 * 3 and
+                   // 3 * 2 + 4 * 4.
                    {F32({1, 1, 2}, {7, 22})}});
   cases.push_back({R"(
       %r = stablehlo.convolution(%a, %b)
@@ -100,7 +101,8 @@ void AddNormalization(std::vector<OperatorCase>& cases) {
       %r = "stablehlo.batch_norm_inference"(%a, %b, %b, %c, %b) {epsilon = 0.0 : f32, feature_index = 1 : i64} : (%A, %B, %B, tensor<2xf32>, %B) -> %T)",
                    {F32({1, 2}, {5, 6}), F32({2}, {1, 4}), F32({2}, {2, 2})},
                    {F32({1, 2}, {4, 12})}});
-  // The operand's elements 1 and 3 have the mean 2 and the variance 1.
+  // In training the operator normalizes by the batch's mean and variance, and
+  // returns them: for the elements 1 and 3 they are 2 and 1.
   cases.push_back({R"(
       %r:3 = "stablehlo.batch_norm_training"(%a, %b, %b) {epsilon = 0.0 : f32, feature_index = 1 : i64} : (%A, %B, %B) -> (tensor<2x1xf32>, tensor<1xf32>, tensor<1xf32>))",
                    {F32({2, 1}, {1, 3}), F32({1}, {5})},
@@ -137,14 +139,14 @@ void AddFactors(std::vector<OperatorCase>& cases) {
                          "NO_TRANSPOSE>"),
                    {lower, F32({3, 1}, {1, 10, 31})},
                    {F32({3, 1}, {1, 2, 3})}});
-  // The case solves [1 2 3; 0 4 5; 0 0 6] x = b.
+  // The transposed matrix is used: the case solves [1 2 3; 0 4 5; 0 0 6] x = b.
   cases.push_back(
       {solve("left_side = true, lower = true, unit_diagonal = "
              "false, transpose_a = #stablehlo<transpose TRANSPOSE>"),
        {lower, F32({3, 1}, {14, 23, 18})},
        {F32({3, 1}, {1, 2, 3})}});
-  // The case solves x [1 . .; 2 1 .; 3 5 1] = b. The matrix has a unit
-  // diagonal: its elements count as ones, whatever they are.
+  // The case solves x [1 . .; 2 1 .; 3 5 1] = b. With unit_diagonal the
+  // elements on the diagonal count as ones, whatever they are.
   cases.push_back({solve("left_side = false, lower = true, unit_diagonal = "
                          "true, transpose_a = #stablehlo<transpose "
                          "NO_TRANSPOSE>"),

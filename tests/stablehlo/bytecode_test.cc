@@ -44,7 +44,8 @@ std::string Artifact() {
        {"rhs_contracting_dimensions", b.Integers({0})},
        {"precision_config", b.List({b.Enum(11, 0), b.Enum(11, 2)})}},
       {product}, {0, 1});
-  // Values 9 and 10 are the region's arguments.
+  // In the loop's condition and body, values 9 and 10 are the arguments:
+  // counter and product.
   const std::string condition = BytecodeBuilder::Region(
       {counter, product}, 3,
       {b.Operation("compare_v1",
@@ -73,7 +74,8 @@ std::string Artifact() {
 TEST(Bytecode, PortableArtifact) {
   const Numbers x = F32({2, 3}, {1, 2, 3, 4, 5, 6});
   const Numbers y = F32({3, 2}, {1, -1, 0, 1, 2, -2});
-  // The result is eight times the product.
+  // The loop doubles the product x y three times, so the first result is eight
+  // times the product.
   ExpectResults(
       RunProgram(Artifact(), {x, y}),
       {F32({2, 2}, {56, -40, 128, -88}), Bools({2, 2}, {1, 0, 1, 0})});
@@ -131,15 +133,16 @@ TEST(Bytecode, LongTextsNamedOften) {
             std::string_view::npos);
 }
 
-// A region says how many values it has, and the reader allocates memory for so
-// many.
+// A region says how many values it has, and the reader allocates memory for
+// that number, so a damaged number must be refused.
 TEST(Bytecode, RegionsThatSayTheyHaveManyValues) {
   const auto read = [](int values) {
     BytecodeBuilder b;
     std::vector<std::string> regions(10'000,
                                      BytecodeBuilder::Region({}, values, {}));
-    // A region that says it has more values than there are bytes left in the
-    // file is refused. These empty regions only add bytes.
+    // The empty regions only make the file longer: a region that says it has
+    // more values than there are bytes left in the file is refused by another
+    // check.
     regions.resize(15'000, BytecodeBuilder::Region({}, 0, {}));
     const std::string end = b.Operation("return_v1", {}, {}, {}, regions);
     return stablehlo::ReadBytecode(

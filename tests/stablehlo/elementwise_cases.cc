@@ -116,8 +116,8 @@ void AddFloatFunctions(std::vector<OperatorCase>& cases) {
                    {F32({6}, {-1.5, -0.25, 0, 0.5, 1, 2})}});
   cases.push_back(Unary("chlo.erf_inv", F32({3}, {-1, 1, 0.5}),
                         F32({3}, {-kInfinity, kInfinity, 0.4769362762044699})));
-  // The arguments of digamma are 1, 1/2, 10 and -1/2. With Euler's constant γ,
-  // the first two results are -γ and -γ - 2 ln 2.
+  // The expected digamma of 1 is -γ, and that of 1/2 is -γ - 2 ln 2, where γ is
+  // Euler's constant.
   cases.push_back(Unary("chlo.digamma", F32({4}, {1, 0.5, 10, -0.5}),
                         F32({4}, {-0.5772156649015329, -1.9635100260214235,
                                   2.251752589066721, 0.03648997397857652})));
@@ -249,7 +249,7 @@ void AddConversions(std::vector<OperatorCase>& cases) {
 }
 
 void AddComplex(std::vector<OperatorCase>& cases) {
-  // The result is (1 + 3i) (2 - i) + conj(i) = 5 + 4i.
+  // The program computes (1 + 3i) (2 - i) + conj(i) = 5 + 4i.
   const std::string product = R"(
       %i = stablehlo.constant dense<(0.0, 1.0)> : tensor<1xcomplex<f32>>
       %x = stablehlo.complex %a, %b : tensor<1xcomplex<f32>>

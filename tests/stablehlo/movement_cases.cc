@@ -105,7 +105,8 @@ void AddSlices(std::vector<OperatorCase>& cases) {
       %r = stablehlo.real_dynamic_slice %a, %s, %l, %p : (%A, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> %T)";
   cases.back().inputs.pop_back();
   cases.back().results = {I32({2}, {1, 3})};
-  // Starts are clamped so that the slice is inside.
+  // The starts -1 and 3 are clamped to 0 and 2, so that the slice of 2 by 2 is
+  // inside the operand.
   cases.push_back(
       {"%r = stablehlo.dynamic_slice %a, %b, %c, sizes = [2, 2] : "
        "(%A, %B, tensor<i64>) -> %T",
@@ -199,8 +200,8 @@ std::string Scatter(const std::string& dims, const std::string& body,
 
 void AddScatters(std::vector<OperatorCase>& cases) {
   const std::string add = "%z = stablehlo.add %x, %y : tensor<i32>";
-  // In the following scatters some indices occur twice, and some are out of
-  // range.
+  // In the next scatters the index 0 occurs twice, so two updates are combined,
+  // and the index 3 is out of range, so its update is dropped.
   const std::string rows =
       "update_window_dims = [1], inserted_window_dims = [0], "
       "scatter_dims_to_operand_dims = [0], index_vector_dim = 1";
@@ -212,19 +213,21 @@ void AddScatters(std::vector<OperatorCase>& cases) {
   cases.push_back({Scatter(rows, "%z = stablehlo.maximum %y, %x : tensor<i32>"),
                    inputs,
                    {I32({3, 2}, {50, 60, 2, 3, 30, 40})}});
-  // A combination that is no standard reduction is applied to the updates one
-  // after the other.
+  // The body (2x + y) is no standard reduction, so the updates must be applied
+  // one after the other.
   const std::string twice = R"(%d = stablehlo.add %x, %x : tensor<i32>
         %z = stablehlo.add %d, %y : tensor<i32>)";
   cases.push_back(
       {Scatter(rows, twice), inputs, {I32({3, 2}, {70, 104, 2, 3, 38, 50})}});
-  // No index occurs twice, so all updates can be combined at once.
+  // This case has the same body but no index twice, so all updates can be
+  // applied at once.
   cases.push_back(
       {Scatter(rows, twice, ", unique_indices = true"),
        {I32({3, 2}, Count(6)), I64({2, 1}, {2, 0}), I32({2, 2}, {1, 2, 3, 4})},
        {I32({3, 2}, {3, 6, 2, 3, 9, 12})}});
-  // The case scatters a window of one row, without an index dim; the update is
-  // an assignment.
+  // The indices are a single index vector, the column 1, so the update is one
+  // window of 2 by 2. The body returns the update, which overwrites the
+  // operand.
   const std::string assign = "%z = stablehlo.maximum %y, %y : tensor<i32>";
   cases.push_back(
       {Scatter("update_window_dims = [0, 1], scatter_dims_to_operand_dims = "

@@ -126,8 +126,8 @@ TEST(Networks, OpenDims) {
       x.push_back(static_cast<double>(i * i % 7));
       y.push_back(x.back() + static_cast<double>(i % 3) + 1);
     }
-    // The program picks row 0 and row 9; the index 9 is clamped to the last
-    // row.
+    // The program takes the rows 0 and 9 of y; the index 9 is clamped to the
+    // last row.
     std::vector<double> rows(y.begin(), y.begin() + 3), negative, sums(3);
     rows.insert(rows.end(), y.end() - 3, y.end());
     for (size_t i = 0; i < y.size(); ++i) {
@@ -237,8 +237,9 @@ TEST(Networks, ErrorsNameTheOperation) {
             "model 'm': argument 'a': unsupported type tensor<2xf8E4M3FN>");
 }
 
-// Functions that call each other several times pass on a tuple, member by
-// member.
+// Each of 15 functions calls the next one twice and passes on a tuple of 1000
+// members. Inlining all calls would take too much memory, so a limit refuses
+// the program.
 TEST(Networks, LargeTuplesThatAreHandedOnVeryOften) {
   constexpr int kMembers = 1000, kDepth = 15;
   std::string members = "tensor<f32>", operands = "%x";

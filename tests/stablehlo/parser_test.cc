@@ -77,8 +77,8 @@ TEST(Parser, FormsAreOneModule) {
     ASSERT_TRUE(a.ok()) << pretty << "\n" << a.status().ToString();
     ASSERT_TRUE(b.ok()) << generic << "\n" << b.status().ToString();
     std::string printed_a = PrintModule(*a), printed_b = PrintModule(*b);
-    // Names of arguments are made equal before the comparison, because they do
-    // not matter.
+    // Names of arguments are made equal before the texts are compared, because
+    // the two forms may differ in names.
     for (const auto& [name, number] : {std::pair("%x", "%2"), {"%y", "%3"}}) {
       for (size_t at; (at = printed_b.find(name)) != std::string::npos;)
         printed_b.replace(at, 2, number);

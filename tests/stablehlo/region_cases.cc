@@ -10,8 +10,9 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// An arg max in the form that JAX writes: the larger value, or of equal ones
-// the lower index; NaN is larger than all.
+// A reduction that computes the maximum and its index, in the form that JAX
+// writes: it chooses the larger value, or of equal values the lower index; NaN
+// is larger than all numbers.
 constexpr char kArgMax[] = R"(
       %i = stablehlo.iota dim = 1 : tensor<2x5xi32>
       %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
@@ -51,7 +52,8 @@ void AddReductions(std::vector<OperatorCase>& cases) {
   cases.push_back({kArgMax,
                    {F32({2, 5}, {1, 7, 3, 7, 0, 2, std::nan(""), 9, 1, 0})},
                    {F32({2}, {7, std::nan("")}), I32({2}, {1, 1})}});
-  // The case is a sum in a wider type, with a body in the generic form.
+  // The body is in the generic form, and the result's type is wider than the
+  // operand's.
   cases.push_back({R"(
       %c = stablehlo.constant dense<0.0> : tensor<f32>
       %r = "stablehlo.reduce"(%a, %c) ({
@@ -93,8 +95,8 @@ void AddWindows(std::vector<OperatorCase>& cases) {
                           "i32", "0"),
                    {I32({3, 2}, {1, 2, 3, 4, 5, 6})},
                    {I32({2, 2}, {0, 0, 3, 4})}});
-  // The initial value 100 is added once for each padded position, and once more
-  // for the reduction itself.
+  // The initial value 100 is added once in each window, and once more for each
+  // padded position in it.
   cases.push_back({Window(add,
                           "window_dimensions = array<i64: 2>, "
                           "padding = dense<[[1, 0]]> : tensor<1x2xi64>",
@@ -113,9 +115,11 @@ void AddWindows(std::vector<OperatorCase>& cases) {
                           "%z = stablehlo.negate %n : tensor<i32>",
                           "window_dimensions = array<i64: 2>", "i32", "0"),
                    {I32({3}, {1, 2, 4})},
-                   // The results are -(-(0 ^ 1) ^ 2) and -(-(0 ^ 2) ^ 4).
+                   // Each window has two elements and the body is -(x ^ y), so
+                   // the results are -(-(0 ^ 1) ^ 2) and -(-(0 ^ 2) ^ 4).
                    {I32({2}, {3, 6})}});
-  // The case is the gradient of max pooling.
+  // The case is the gradient of max pooling: each gradient is added at the
+  // position of its window's maximum.
   cases.push_back(
       {R"(
       %zero = stablehlo.constant dense<0> : tensor<i32>

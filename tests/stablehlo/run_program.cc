@@ -8,7 +8,8 @@
 namespace ember::tests {
 namespace {
 
-// Replaces values that do not compare as numbers by numbers that no case has.
+// Replaces NaN and infinities by numbers that occur in no case, because their
+// difference to an expected result is no number.
 void ReplaceSpecial(std::vector<Numbers>& tensors) {
   for (Numbers& tensor : tensors) {
     for (double& value : tensor.values) {

@@ -25,7 +25,7 @@ inline Numbers Bools(std::vector<int64_t> dims, std::vector<double> values) {
   return {DType::kBool, std::move(dims), std::move(values)};
 }
 
-// Returns the type of the numbers as text, such as "tensor<2x3xf32>".
+// Returns the type of a tensor as StableHLO text, such as "tensor<2x3xf32>".
 std::string TypeText(const Numbers& numbers);
 
 // Returns the text of a program with one function, main. It has the arguments

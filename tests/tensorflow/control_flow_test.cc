@@ -98,7 +98,7 @@ TEST(Version2, Case) {
   ExpectNumbers(run(0), {F32({}, {7})});
   ExpectNumbers(run(1), {F32({}, {3})});
   ExpectNumbers(run(2), {F32({}, {10})});
-  // An index that is out of range selects the last branch.
+  // An index that is out of range (7, -1) selects the last branch.
   ExpectNumbers(run(7), {F32({}, {10})});
   ExpectNumbers(run(-1), {F32({}, {10})});
 }
@@ -177,7 +177,7 @@ TEST(Version1, Cond) {
   graph.Node("square", "Mul", {"switch_multiply", "switch_multiply"});
   graph.Node("y", "Merge", {"square", "sum"});
   // A second conditional has the same predicate as the first one and uses its
-  // result.
+  // result y.
   graph.Node("again", "Switch", {"y", "p_id"});
   graph.Node("negative", "Neg", {"again"});
   graph.Node("z", "Merge", {"negative", "again:1"});
@@ -218,7 +218,8 @@ TEST(Version1, CondsInARow) {
       const std::string n = std::to_string(i);
       graph.Node("switch_" + n, "Switch", {before, "p"});
       if (nested) {
-        // Only the conditional inside the branch uses the previous result.
+        // Only one branch of the outer conditional uses the previous result:
+        // the one with the inner conditional.
         graph.Node("inner_" + n, "Switch", {"switch_" + n + ":1", "q"});
         graph.Node("then_" + n, "Neg", {"inner_" + n + ":1"});
         graph.Node("else_" + n, "Abs", {"inner_" + n});

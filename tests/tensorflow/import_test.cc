@@ -35,7 +35,8 @@ std::string NewFolder(const std::string& name) {
   return folder;
 }
 
-// Writes a SavedModel to disk, and returns its folder.
+// Writes a sample SavedModel to disk, with its checkpoint compressed or not,
+// and returns its folder.
 std::string Saved(const std::string& name, bool compress) {
   std::string folder = NewFolder(name);
   tensorflow::WriteSavedModel(folder, tensorflow::SampleSavedModel(),
@@ -154,7 +155,8 @@ TEST(SavedModels, VariablesAndSignatures) {
     const std::string folder = Saved("saved", compress);
     const std::string file = frontends::FileOfModel(folder);
     EXPECT_EQ(file, folder + "/saved_model.pb");
-    // Outputs of a signature are sorted by name: so_far comes before y.
+    // Results of a signature are sorted by name, so so_far is expected before
+    // y.
     ExpectNumbers(RunPath(file, {F32({1, 2}, {1, 2})}),
                   {F32({}, {41}), F32({1, 2}, {10, 200})});
     EXPECT_EQ(ErrorOf(RunPath(file, {}, {.entry = "train"})),

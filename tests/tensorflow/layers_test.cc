@@ -62,7 +62,8 @@ Numbers Convolved(const Numbers& x, const Numbers& w, int64_t stride,
   return y;
 }
 
-// Returns the image with channels first.
+// Returns an image [1, h, w, c] as [1, c, h, w], for operators whose data
+// format is NCHW.
 Numbers ChannelsFirst(const Numbers& x) {
   const int64_t h = x.dims[1], w = x.dims[2], c = x.dims[3];
   Numbers y = F32({1, c, h, w}, {});
@@ -192,7 +193,8 @@ TEST(Layers, Pooling) {
   ExpectNumbers(pool("MaxPool", "VALID", false), {F32({1, 1, 1, 1}, {5})});
   ExpectNumbers(pool("MaxPool", "SAME", false),
                 {F32({1, 2, 2, 1}, {5, 6, 8, 9})});
-  // The mean does not count the padding of SAME.
+  // AvgPool divides by the number of elements inside the image: the padding of
+  // SAME does not count.
   ExpectNumbers(pool("AvgPool", "SAME", false),
                 {F32({1, 2, 2, 1}, {3, 4.5, 7.5, 9})});
   ExpectNumbers(pool("AvgPool", "SAME", true),

@@ -30,7 +30,9 @@ int FindName(const flatbuffers::TypeTable& table, const std::string& name) {
   return -1;
 }
 
-// Writes the fields of a table whose type is known by its name only.
+// Writes a table of operator options from pairs of field name and value. The
+// type of the table is not known at compile time, so its description
+// (TypeTable) says what fields it has.
 class OptionsWriter {
  public:
   OptionsWriter(const flatbuffers::TypeTable& table,
@@ -40,7 +42,8 @@ class OptionsWriter {
   StatusOr<flatbuffers::Offset<void>> Run(
       const std::vector<std::pair<std::string, CaseValue>>& attributes) {
     std::vector<flatbuffers::uoffset_t> lists;
-    // A table is begun after the lists that it refers to.
+    // FlatBuffers requires that lists are written before the table that refers
+    // to them is begun.
     for (const auto& [name, value] : attributes) lists.push_back(List(value));
     const auto start = fbb_.StartTable();
     for (size_t i = 0; i < attributes.size(); ++i) {
@@ -151,7 +154,8 @@ StatusOr<graph::Graph> ImportOperator(const ImportCase& one) {
     tensor.shape.assign(result.numbers.dims.begin(), result.numbers.dims.end());
     outputs.push_back(model.Output(std::move(tensor)));
   }
-  // A case that expects an error has a result of its own.
+  // A case that expects an error lists no results, but the operator needs one,
+  // so one is added.
   if (outputs.empty()) outputs.push_back(model.Output({}));
   auto kind = schema::BuiltinOptions::NONE;
   flatbuffers::Offset<void> options = 0;

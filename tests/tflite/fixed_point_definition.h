@@ -58,7 +58,8 @@ inline double Clamped(int64_t value, DType type, int64_t low = -32768) {
   return static_cast<double>(std::clamp(value, std::max(least, low), most));
 }
 
-// Random operands, from one seed.
+// Draws random operands and scales. All objects draw the same numbers, so tests
+// are repeatable.
 class RandomOperands {
  public:
   std::vector<double> Integers(size_t count, int low, int high) {

@@ -134,7 +134,8 @@ TEST(Import, FourBitConstants) {
                 {I8({3}, {1, -1, -8})});
 }
 
-// A subgraph that is called often has one copy of its unpacked constants.
+// Two calls of one subgraph must share one copy of its unpacked four-bit
+// constant.
 TEST(Import, FourBitConstantsAreUnpackedOnce) {
   ModelBuilder m;
   const TestTensor bytes{.type = TensorType::INT8, .shape = {3}};
@@ -164,8 +165,8 @@ TEST(Import, FourBitConstantsAreUnpackedOnce) {
   EXPECT_EQ(unpacked[0], unpacked[1]);
 }
 
-// The rows of the constant are compressed: the first is empty, the others have
-// one element each.
+// A sparse constant with three rows in compressed form: the first row is empty,
+// the others have one element each.
 TEST(Import, SparseConstants) {
   ModelBuilder m;
   auto& fbb = m.fbb();

@@ -16,7 +16,7 @@ using Activation = schema::ActivationFunctionType;
 using schema::BuiltinOptions;
 using schema::Padding;
 
-// Returns 1, -2, 3, -4 ….
+// Returns numbers that all differ and alternate in sign: 1, -2, 3, -4 ….
 std::vector<double> Sequence(int64_t count) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)
@@ -273,7 +273,8 @@ TEST(Layers, Rnn) {
   op.Options(
       BuiltinOptions::SequenceRNNOptions,
       schema::CreateSequenceRNNOptions(op.fbb(), false, Activation::NONE));
-  // Each step computes h = 0.5 x + 2 h + 0.25; h is 1 before the first step.
+  // The layer computes h = 0.5 x + 2 h + 0.25 in each step. The state given to
+  // the run, h, is 1.
   ExpectNumbers(op.Run({F32({1, 1}, {1})}),
                 {F32({1, 3, 1}, {2.75, 6.75, 13.25}), F32({1, 1}, {13.25})});
   OneOperator one(Code::RNN);
@@ -292,8 +293,9 @@ TEST(Layers, Svdf) {
   op.Variable(DType::kF32, {1, 6}).Output(DType::kF32, {1, 1});
   op.Options(BuiltinOptions::SVDFOptions,
              schema::CreateSVDFOptions(op.fbb(), 2, Activation::NONE));
-  // The products of the new input with the two feature filters are 3 and 0. The
-  // filters' memories then are (5, 6, 3) and (8, 9, 0).
+  // For the new input, the products with the filters over features (rows 1 1
+  // and 2 -1) are 3 and 0. They are appended to each filter's memory, which
+  // becomes (5, 6, 3) and (8, 9, 0).
   const double expected = 5 + 60 + 300 + 2 * 8 + 20 * 9 + 0.5;
   ExpectNumbers(op.Run({F32({1, 6}, {4, 5, 6, 7, 8, 9})}),
                 {F32({1, 1}, {expected}), F32({1, 6}, {5, 6, 3, 8, 9, 0})});

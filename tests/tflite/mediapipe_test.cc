@@ -28,7 +28,8 @@ std::vector<double> Values(int64_t count) {
   return values;
 }
 
-// x [1, 3, 4, 2] by 3 channels of windows 3x2, strides 2 and 3.
+// Tests a transposed convolution of x [1, 3, 4, 2] to 3 channels, with windows
+// of 3x2 and strides of 2 and 3.
 TEST(MediaPipe, TransposedConvolutionWithBias) {
   constexpr int kRows = 3, kColumns = 4, kIn = 2, kOut = 3, kHeight = 3,
                 kWidth = 2, kDown = 2, kRight = 3;
@@ -77,8 +78,9 @@ TEST(MediaPipe, TransposedConvolutionWithBias) {
   }
 }
 
-// Windows of 2x2 with SAME padding on an image of 3x5, so that the last windows
-// are cut off.
+// Tests max pooling that also returns the positions of the maxima, and its
+// inverse. The windows of 2x2 with SAME padding leave the image of 3x5 at its
+// end.
 TEST(MediaPipe, PoolingWithPlacesAndBack) {
   constexpr int kRows = 3, kColumns = 5, kDownRows = 2, kDownColumns = 3;
   const std::vector<double> x = Values(kRows * kColumns);

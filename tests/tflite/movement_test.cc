@@ -26,8 +26,8 @@ TEST(Movement, StoredRowsHaveScales) {
   ExpectNumbers(rows.Run(), {F32({2, 2}, {6, 8, 6, 8})});
 }
 
-// The example has three anchors of size 1; an encoding of 0 is the anchor
-// itself.
+// The example has three anchors of size 1. An encoded box of zeros is the
+// anchor itself, so the boxes are easy to see.
 TEST(Movement, DetectionPostProcess) {
   OneOperator op("TFLite_Detection_PostProcess");
   op.Input(F32({1, 3, 4}, std::vector<double>(12, 0)));

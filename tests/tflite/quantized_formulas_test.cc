@@ -294,7 +294,7 @@ TEST(Formulas, Comparisons) {
   }
 }
 
-// The operand [1, 5, 7, 3] is reduced along the dims 1 and 2.
+// Tests SUM and MEAN of [1, 5, 7, 3] along the dims 1 and 2.
 TEST(Formulas, SumsAndMeansOfDims) {
   constexpr size_t kPositions = 35, kChannels = 3;
   Draw draw;
@@ -334,7 +334,8 @@ TEST(Formulas, SumsAndMeansOfDims) {
   }
 }
 
-// Positions have 10 binary places, as in the reference.
+// Positions in the image are fixed-point numbers with 10 binary places, as in
+// the reference kernel.
 TEST(Formulas, ResizeBilinear) {
   constexpr int kRows = 4, kColumns = 5, kTo[] = {7, 3};
   Draw draw;
@@ -382,7 +383,7 @@ TEST(Formulas, ResizeBilinear) {
   }
 }
 
-// Parts with other scales than the result's are converted in floats.
+// Operands whose scale is not the result's are rescaled in floats.
 TEST(Formulas, Concatenation) {
   Draw draw;
   for (int round = 0; round < kRounds; ++round) {
@@ -404,7 +405,8 @@ TEST(Formulas, Concatenation) {
   }
 }
 
-// x * relu6(x + 3) / 6 in 16 bits.
+// Tests HARD_SWISH, x * relu6(x + 3) / 6, which the formula computes in
+// integers of 16 bits.
 TEST(Formulas, HardSwish) {
   const auto saturated = [](int32_t x) { return std::clamp(x, -32768, 32767); };
   const auto product16 = [](int32_t a, int32_t b) {

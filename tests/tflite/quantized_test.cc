@@ -51,8 +51,8 @@ TEST(Quantized, ConvolutionPerChannel) {
           for (int dy = 0; dy < 3; ++dy) {
             for (int dx = 0; dx < 3; ++dx) {
               const int y = oy * 2 + dy, column = ox * 2 + dx;
-              // For these extents all SAME padding is after the last row and
-              // column.
+              // For an image of 4x4, windows of 3x3 and a stride of 2, SAME
+              // padding is one row at the bottom and one column at the right.
               if (y >= 4 || column >= 4) continue;
               for (int i = 0; i < 3; ++i) {
                 sum += (static_cast<int>(
@@ -104,7 +104,8 @@ TEST(Quantized, DepthwisePerChannel) {
   }
 }
 
-// The weights are unsigned bytes, which have a zero point, too.
+// The weights are unsigned bytes with a zero point, which the sums must
+// subtract.
 TEST(Quantized, FullyConnected) {
   RandomOperands random;
   for (int round = 0; round < 20; ++round) {
@@ -134,8 +135,9 @@ TEST(Quantized, FullyConnected) {
   }
 }
 
-// The sums -6, -2, 2 and 6 are in units of a quarter: -1.5, -0.5, 0.5 and 1.5,
-// which are halfway between integers.
+// The inputs -6, -2, 2 and 6 have the scale 1/4: they are -1.5, -0.5, 0.5 and
+// 1.5, halfway between integers. FULLY_CONNECTED rounds them up, the other
+// operators away from zero.
 TEST(Quantized, HalfwayCases) {
   const Numbers x{DType::kI8, {4, 1}, {-6, -2, 2, 6}};
   OneOperator dense(Code::FULLY_CONNECTED);
@@ -214,7 +216,8 @@ TEST(Quantized, Multiply) {
   }
 }
 
-// The mean rounds halves of the stored integers away from zero.
+// AVERAGE_POOL_2D rounds a mean of stored integers that is halfway between
+// integers away from zero.
 TEST(Quantized, AveragePool) {
   const std::vector<double> x = {-5, -4, 0, 1, 3, -2, 7, 8};
   OneOperator op(Code::AVERAGE_POOL_2D);
@@ -223,7 +226,8 @@ TEST(Quantized, AveragePool) {
   op.Options(schema::BuiltinOptions::Pool2DOptions,
              schema::CreatePool2DOptions(op.fbb(), schema::Padding::VALID, 2, 2,
                                          2, 2));
-  // The means are (-5 - 4 + 3 - 2) / 4 = -2 and (0 + 1 + 7 + 8) / 4 = 4.
+  // The means of the two windows are (-5 - 4 + 3 - 2) / 4 = -2 and (0 + 1 + 7 +
+  // 8) / 4 = 4.
   ExpectExactly(op.Run(), {DType::kI8, {1, 1, 2, 1}, {-2, 4}});
   OneOperator halves(Code::AVERAGE_POOL_2D);
   halves.Input({DType::kI8, {1, 1, 4, 1}, {-2, -1, 2, 1}}, {0.5f, 0})
@@ -328,7 +332,8 @@ TEST(Quantized, SixteenBits) {
   ExpectExactly(op.Run(), {DType::kI16, {1, 1}, {Clamped(y, DType::kI16)}});
 }
 
-// A row of the operand is quantized to [-127, 127] by its largest magnitude.
+// A product of floats and weights of 8 bits: each row of the float operand is
+// quantized to [-127, 127] by its largest magnitude.
 TEST(Quantized, HybridFullyConnected) {
   const std::vector<double> x = {0.5, -1, 0.25, 3, 1, -6};
   const std::vector<double> w = {10, -20, 30, 127, 0, -64};

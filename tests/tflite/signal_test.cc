@@ -18,7 +18,8 @@ using Code = schema::BuiltinOperator;
 using schema::TensorType;
 using tflite::ModelBuilder;
 
-// Returns half of the spectrum of a matrix that is cut or filled up with zeros.
+// Returns the two-dimensional Fourier transform of a real matrix, without the
+// half that symmetry gives. The matrix is first cut or filled up with zeros.
 std::vector<std::complex<double>> SpectrumOf(const std::vector<double>& x,
                                              int rows, int columns, int to_rows,
                                              int to_columns) {
@@ -79,7 +80,8 @@ TEST(Signal, PartsOfASpectrum) {
   }
 }
 
-// Complex inputs and results of a model have a last dim of two parts.
+// Complex inputs and results of a model are real tensors with an additional
+// last dim of 2, for the real and the imaginary part.
 TEST(Signal, ComplexInputsAndResults) {
   ModelBuilder m;
   const int in = m.Input({.type = TensorType::COMPLEX64, .shape = {2, 2}});

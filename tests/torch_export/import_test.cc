@@ -77,8 +77,8 @@ TEST(Import, TransformerBlockForAnyLength) {
       {1, 3, 4}, {1.192667, 2.234749, 3.276831, 4.318913, 0.232373, -0.702856,
                   1.361915, 2.426685, 1.958618, 1.932879, -0.092859, 0.881402});
   ExpectNumbers(RunArchive(SampleModel("block"), {x}), {y});
-  // An operator of the model takes the element type of its mask as a keyword
-  // argument. Old files do not say which arguments are keyword arguments.
+  // The old layout of archives does not say which arguments are keyword
+  // arguments. An operator of this model has one, the element type of its mask.
   ExpectNumbers(RunArchive(SampleProgram("block").OldArchive(), {x}), {y});
 }
 
@@ -152,7 +152,8 @@ TEST(Import, GraphsThatAreOnlyWrapped) {
                 {F32({2}, {-1, 2}), F32({2}, {1, -2})});
 }
 
-// The buffer is 10, 20 before the first call, and grows by x.
+// The model adds x to its buffer in each call. The buffer is 10, 20 before the
+// first call.
 TEST(Import, BuffersThatChangeAreState) {
   const std::string archive = SampleModel("counter");
   const StatusOr<graph::Graph> graph = ImportArchive(archive);
@@ -170,8 +171,8 @@ TEST(Import, BuffersThatChangeAreState) {
                 {F32({2}, {13, 26}), F32({2}, {12, 24}), on});
 }
 
-// These programs are not functional: the operator add_ changes a buffer and an
-// input in place.
+// Operators with a final _, such as add_, write in place. The program changes a
+// buffer and an input by them.
 TEST(Import, WhatIsWrittenInPlaceIsStateToo) {
   ProgramBuilder p;
   p.Buffer("b_count", "count", DType::kF32, {2}, Floats({0, 0}));
@@ -225,8 +226,8 @@ TEST(Import, ResultsAreCalledAsTheKeysOfDicts) {
   };
   EXPECT_EQ(names(p.Archive()),
             (std::vector<std::string>{"y", "all_0", "all_1"}));
-  // The described structure of the results has another number of leaves than
-  // the program has results, so it gives them no names.
+  // The description of the results' structure has fewer leaves than the program
+  // has results, so it is not used: results are named after their nodes.
   p.Arranged("[1, " + leaf + "]");
   EXPECT_EQ(names(p.Archive()),
             (std::vector<std::string>{"neg", "abs_1", "neg_2"}));
@@ -258,7 +259,8 @@ TEST(Import, ExpressionsOfDims) {
       RunArchive(archive,
                  {F32({2, 2}, {1, 2, 3, 4}), F32({4}, {10, 20, 30, 40})}),
       {F32({4}, {11, 22, 33, 44}), I64({3}, {0, 1, 2}), I64({}, {7})});
-  // A run fails if the second dim is not twice the first dim.
+  // At run time the second input's dim must be twice the first input's, so a
+  // run with 2 and 3 fails.
   EXPECT_FALSE(
       RunArchive(archive, {F32({2, 2}, {1, 2, 3, 4}), F32({3}, {1, 2, 3})})
           .ok());
@@ -292,8 +294,8 @@ TEST(Import, RangesAreChecked) {
                     {.input_shapes = {{"x", {9}}}});
 }
 
-// Inputs of the program are numbers, which are given at compile time, or at run
-// time.
+// Inputs of the program are numbers: n is given at run time, mode was fixed
+// when the program was exported.
 TEST(Import, NumbersAsInputs) {
   ProgramBuilder p;
   p.Input("x", DType::kF32, {"4"});
@@ -338,7 +340,7 @@ TEST(Extents, AreReadAsSymPyPrintsThem) {
   EXPECT_EQ(text("Mod(s1, 8)"), "mod(s1, 8)");
   EXPECT_EQ(text("Max(1, s77 - 3)"), "max(1, s77 - 3)");
   EXPECT_EQ(text("FloorDiv(6*s0, 3)"), "2*s0");
-  // PyTorch 2.6 and later.
+  // PyTorch 2.6 and later write expressions in the following form.
   const std::string s0 = "Symbol('s0', positive=True, integer=True)";
   EXPECT_EQ(text(s0), "s0");
   EXPECT_EQ(text("Add(Mul(Integer(2), " + s0 + "), Integer(-1))"), "2*s0 - 1");

@@ -32,8 +32,7 @@ void ExpectNode(const std::string& target,
                 const std::vector<Numbers>& inputs,
                 const std::vector<Numbers>& expected, size_t unread = 0);
 
-// Expects that the import fails with an error of one line that contains the
-// part.
+// Expects that the import fails with an error of one line that contains `part`.
 void ExpectImportError(const std::string& archive, const std::string& part,
                        const frontends::ImportOptions& options = {});
 

@@ -60,8 +60,9 @@ TEST(Operators, Attention) {
   const Numbers q = F32({1, 1, 2, 1}, {1, 0});
   const Numbers v = F32({1, 1, 2, 1}, {2, 4});
   const double e = std::exp(1.0);
-  // The first query's scores with the two keys are 1 and 0. It attends to both
-  // keys or, if the attention is causal, only to its own key.
+  // The first query's scores are 1 for the first key and 0 for the second, so
+  // its weights are e and 1, each over e + 1. In causal attention it attends to
+  // the first key only.
   const Numbers all = F32({1, 1, 2, 1}, {(2 * e + 4) / (e + 1), 3});
   const Numbers causal = F32({1, 1, 2, 1}, {2, 3});
   ExpectNode("aten._scaled_dot_product_flash_attention_for_cpu.default",

@@ -25,7 +25,7 @@ std::vector<uint8_t> Floats(const std::vector<float>& values) {
   return bytes;
 }
 
-// Both layouts of archives.
+// Returns the program in the new and in the old layout of archives.
 std::vector<std::string> Archives(const ProgramBuilder& program) {
   return {program.Archive(), program.OldArchive()};
 }
@@ -39,7 +39,8 @@ TEST(SharedStorage, AWriteIsSeenThroughTheOtherName) {
   p.Node("aten.add_.Tensor", {T("b_b"), T("x")}, "add_");
   p.Node("aten.mul.Tensor", {T("b_a"), Int(10)}, "y");
   p.Output("y");
-  // The second input and result are the state, which both names share.
+  // Buffers a and b share one storage, so the program has one state: its second
+  // input and result.
   for (const std::string& archive : Archives(p)) {
     ExpectNumbers(RunArchive(archive, {F32({2}, {1, 2}), F32({2}, {0, 0})}),
                   {F32({2}, {10, 20}), F32({2}, {1, 2})});

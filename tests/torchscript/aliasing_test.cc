@@ -43,7 +43,7 @@ TEST(Aliasing, DiagonalsAreViews) {
                          "return x0",
                          {F32({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}),
                 {F32({2, 2, 2}, {0, 2, 0, 4, 5, 0, 7, 0})});
-  // No element is on the diagonal.
+  // The diagonal at offset -5 has no elements, so nothing is written.
   ExpectNumbers(RunTorch("_0 = torch.fill_(torch.diagonal(x0, -5), 0)\n"
                          "return x0",
                          {kSix}),
@@ -126,7 +126,8 @@ TEST(Aliasing, ViewsOfAnotherType) {
                          "return x0",
                          {floats}),
                 {F32({3}, {1, 2, 3})});
-  // The view reads what the tensor has now, and a part can be written.
+  // A view of another type reads what the tensor holds at that time, and
+  // writing to a part of the view changes the tensor.
   ExpectNumbers(RunTorch("b = torch.view(x0, 3)\n"
                          "_0 = torch.fill_(torch.slice(b, 0, 1, 2), 0)\n"
                          "_1 = torch.mul_(x0, 2)\n"
@@ -172,7 +173,8 @@ TEST(Aliasing, Copies) {
 }
 
 TEST(Aliasing, ShapesThatChangeInPlace) {
-  // The view v keeps its elements, and z is y itself.
+  // transpose_ changes the shape of y in place. Its view v keeps its own shape,
+  // and z, another name of y, has the new shape.
   ExpectNumbers(RunTorch("y = torch.mul(x0, 1)\n"
                          "v = torch.view(y, [-1])\n"
                          "z = y\n"
@@ -189,14 +191,15 @@ TEST(Aliasing, ShapesThatChangeInPlace) {
                          "return y",
                          {kSix}),
                 {F32({2, 3}, {2, 3, 4, 5, 6, 7})});
-  // The tensor may be a view itself.
+  // A tensor whose shape is changed in place may itself be a view.
   ExpectNumbers(RunTorch("y = torch.select(x0, 0, 1)\n"
                          "_0 = torch.unsqueeze_(y, 1)\n"
                          "_1 = torch.fill_(torch.select(y, 0, 2), 0)\n"
                          "return (x0, y)",
                          {kSix}),
                 {F32({2, 3}, {1, 2, 3, 4, 5, 0}), F32({3, 1}, {4, 5, 0})});
-  // detach and expand return other tensors, and to returns the same one.
+  // detach and expand return new tensors, so changing their shape leaves the
+  // original's as it is; torch.to returns the same tensor here.
   ExpectNumbers(RunTorch("_0 = torch.unsqueeze_(torch.detach(x0), 0)\n"
                          "e = torch.expand(torch.select(x1, 0, 0), [2])\n"
                          "_1 = torch.unsqueeze_(torch.detach(e), 0)\n"
@@ -247,7 +250,7 @@ TEST(Aliasing, BuffersOfOneStorage) {
     return torch.mul(self.a, 1)
 )";
   {
-    // The second buffer is a column of the first one.
+    // The buffer b is a column of the buffer a.
     ArchiveBuilder archive;
     archive.Code(code);
     archive.Tensor("a", DType::kF32, {2, 3}, {bytes.begin(), bytes.end()});
@@ -259,14 +262,15 @@ TEST(Aliasing, BuffersOfOneStorage) {
                                          F32({2, 3}, {0, 0, 0, 0, 0, 0}),
                                          F32({2}, {0, 0}), kNo}),
                   {after, after, F32({2}, {12, 25}), kYes});
-    // In later calls, too, the second buffer is a column of the first one.
+    // A later call gets both buffers as state, and b must still be a column of
+    // a.
     const Numbers later = F32({2, 3}, {1, 13, 3, 4, 27, 6});
     ExpectNumbers(RunTorchArchive(file, {F32({2}, {1, 2}), after,
                                          F32({2}, {12, 25}), kYes}),
                   {later, later, F32({2}, {13, 27}), kYes});
   }
   {
-    // The buffers overlap, and neither is the whole storage.
+    // The buffers a and b overlap, and neither is the whole storage.
     ArchiveBuilder archive;
     archive.Code(code);
     archive.Tensor("all", DType::kF32, {2, 3}, {bytes.begin(), bytes.end()});

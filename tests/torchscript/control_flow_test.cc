@@ -87,7 +87,7 @@ TEST(ControlFlow, WhatOneBranchAloneChanges) {
 }
 
 TEST(ControlFlow, LoopsOverOpenExtents) {
-  // The loop has an iteration for each row.
+  // The loop has an iteration for each row of x, whose number is open.
   ArchiveBuilder archive;
   archive.Code(R"(class Net(Module):
   def forward(self: __torch__.Net,
@@ -175,9 +175,10 @@ TEST(ControlFlow, BranchesLeaveNoListThatHoldsItself) {
               "found more");
 }
 
-// A branch for tensors without elements leaves a tensor of another rank, as in
-// torchvision's detectors. The other branch is taken, and the run checks that
-// there are elements. Here the data decides their number.
+// In torchvision's detectors a branch for an empty tensor leaves a tensor of
+// another rank, which a graph cannot express. The import takes the other
+// branch, and a run fails if the tensor is empty. Here the tensor's extent
+// depends on data (nonzero).
 TEST(ControlFlow, BranchesForEmptyTensorsOfAnotherRank) {
   for (const char* test : {"torch.gt(n, 0)", "torch.ne(n, 0)", "torch.ge(n, 1)",
                            "torch.lt(0, n)", "torch.__not__(torch.eq(n, 0))"}) {
@@ -203,7 +204,8 @@ TEST(ControlFlow, BranchesForEmptyTensorsOfAnotherRank) {
   }
 }
 
-// A weight that no code has read yet is replaced in one branch.
+// One branch replaces a variable that holds a weight. No operator has read the
+// weight before.
 TEST(ControlFlow, BranchesThatReplaceAWeight) {
   ArchiveBuilder archive;
   archive.Code(R"(class Net(Module):

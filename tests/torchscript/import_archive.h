@@ -17,7 +17,7 @@
 
 namespace ember::tests {
 
-// Returns the graph of an archive in memory.
+// Imports an archive in memory and returns its graph.
 inline StatusOr<graph::Graph> Import(
     const std::string& archive, const frontends::ImportOptions& options = {}) {
   return torchscript::ImportModelBytes(

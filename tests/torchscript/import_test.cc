@@ -28,8 +28,8 @@ TEST(Import, ModulesWithinModules) {
 }
 
 TEST(Import, WritesThroughViews) {
-  // Row 1 becomes 7, then column 1 becomes 1, then every second element is
-  // multiplied by 10.
+  // The model sets row 1 to 7, then column 1 to 1, then multiplies every second
+  // element by 10, all through views of one tensor.
   ExpectNumbers(RunTorchArchive(SampleModel("views"), {kInput}),
                 {F32({2, 3}, {10, 1, 30, 7, 10, 7})});
 }
@@ -84,7 +84,8 @@ TEST(Import, NumbersAsArguments) {
   ExpectNumbers(
       RunTorchArchive(archive, {F32({2}, {1, 2}), I64({}, {3})}, options),
       {F32({2}, {3.5, 6.5})});
-  // A step of a slice must be known.
+  // A slice's step must be known at import, so a step that is an input is
+  // refused.
   frontends::ImportOptions rows;
   rows.input_shapes["x"] = {4};
   const std::string slice =
@@ -243,15 +244,17 @@ TEST(Import, QuantizedLayers) {
     d = ops.quantized.linear_dynamic(x, self.packed, False)
     return (torch.dequantize(y), torch.int_repr(z), d)
 )");
-  // The integers 3 and -1 represent 1 and -1.
+  // The stored weights 3 and -1 stand for (3 - 1) * 0.5 = 1 and (-1 - 1) * 0.5
+  // = -1.
   archive.Entry("net/data/7", "\x03\xff");
   archive.Pickled("packed", PickledObject("quantized", "LinearPackedParamsBase",
                                           QuantizedWeight() + "N"));
   archive.TracedInput(DType::kF32, {2, 2});
   ExpectNumbers(
       RunTorchArchive(archive.Finish(), {F32({2, 2}, {1, 0.6, -2, 3})}),
-      // The element 0.6 is quantized to 0.5 for y (steps of 0.5). For d it
-      // becomes 0.608, because 255 steps cover the range from -2 to 3.
+      // The input's element 0.6 becomes 0.5 for y, because q has steps of 0.5.
+      // For d (dynamic quantization) it becomes 0.608, because 255 steps cover
+      // the inputs' range from -2 to 3.
       {F32({2, 1}, {0.5, -0.75}),
        {DType::kU8, {4}, {12, 11, 10, 16}},
        F32({2, 1}, {0.4, -5})},

@@ -155,7 +155,8 @@ TEST(Layers, Pooling) {
               {I64({1, 1, 2, 3}, {1, 3, 4, 6, 8, 9})});
   ExpectTorch("(torch.adaptive_max_pool2d(x0, [1, 2]))[1]", {x},
               {I64({1, 1, 1, 2}, {7, 9})});
-  // The first one of equal elements counts.
+  // If several elements are the maximum, the index of the first one is
+  // returned.
   ExpectTorch("torch.adaptive_max_pool2d(x0, [1, 1])",
               {F32({1, 1, 2, 2}, {1, 3, 3, 2})},
               {F32({1, 1, 1, 1}, {3}), I64({1, 1, 1, 1}, {1})});
@@ -278,9 +279,9 @@ TEST(Layers, Attention) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-// Returns the sums that enter the gates of a recurrent cell: the products of
-// the weights with an input or a state, plus the bias, as PyTorch's
-// documentation of LSTMCell, GRUCell and RNNCell defines them.
+// Returns the sums that enter the gates of a recurrent cell (LSTMCell, GRUCell,
+// RNNCell), as PyTorch's documentation defines them: the products of the
+// weights with an input or a state, plus the bias.
 std::vector<double> GateSums(const Numbers& w, const Numbers& bias,
                              const std::vector<double>& x) {
   std::vector<double> sums = bias.values;
@@ -396,7 +397,7 @@ TEST(Layers, Images) {
       "torch.upsample_bilinear2d(torch.unsqueeze(x0, 0), None, True, "
       "[1., 2.])",
       {line}, {F32({1, 1, 1, 4}, {0, 4.0 / 3, 8.0 / 3, 4})});
-  // The shape is [C r², H, W] with r = 2.
+  // pixel_shuffle with the factor r = 2 makes [C, H r, W r] of [C r², H, W].
   const Numbers pixels = F32({1, 4, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Numbers shuffled = F32({1, 1, 2, 4}, {1, 3, 2, 4, 5, 7, 6, 8});
   ExpectTorch("torch.pixel_shuffle(x0, 2)", {pixels}, {shuffled});

@@ -40,7 +40,7 @@ TEST(Operators, TransformersFastPath) {
       "(torch._native_multi_head_attention(x0, x0, x0, 2, 1, x1, x2, x3, x4, "
       "None, True, True))[1]",
       {x, in, bias, out, two}, {(*expected)[1]});
-  // A key that the mask hides gets the weight 0.
+  // The mask hides the second key, so it gets the weight 0.
   ExpectTorch(
       "(torch._native_multi_head_attention(x0, x0, x0, 2, 1, x1, x2, x3, x4, "
       "x5, True, True, 1))[1]",

@@ -164,8 +164,9 @@ TEST(State, TuplesAndListsOfTensors) {
       {F32({1}, {5}), F32({1}, {10}), F32({1}, {7}), F32({1}, {5}), yes});
 }
 
-// The first call computes numbers, which later calls keep, as the scales of
-// torchvision's MultiScaleRoIAlign. They are no state.
+// A list of integers that depends only on shapes is computed by the first call
+// and kept for later ones, as the scales of torchvision's MultiScaleRoIAlign.
+// It is no state, because every call would compute the same list.
 TEST(State, NumbersThatTheFirstCallSettles) {
   ArchiveBuilder archive;
   archive.Code(R"(class Net(Module):

@@ -66,7 +66,7 @@ std::string LineOf(const tune::Task& task, const std::string& target,
   return line.str();
 }
 
-// Returns the lines of a module's dispatches.
+// Measures each dispatch of a module and returns the lines of the output file.
 StatusOr<std::string> LinesOf(const Options& options,
                               const jit::CompileTarget& target,
                               const std::shared_ptr<const vm::Module>& module,

@@ -22,7 +22,8 @@ namespace ember::tests {
 
 class DispatchVisitor final : public vm::KernelProvider {
  public:
-  // request.parameters are those of the call.
+  // A function that receives a dispatch and its first call. request.parameters
+  // are those of the call.
   using Visit = std::function<void(const vm::KernelRequest& request,
                                    const vm::KernelCall& call)>;
 
@@ -38,7 +39,8 @@ class DispatchVisitor final : public vm::KernelProvider {
   std::set<uint64_t> seen_;
 };
 
-// Runs the model once with random inputs, and shows its dispatches.
+// Runs the model once on tier 0 with random inputs, and calls the visitor's
+// function for each of its dispatches.
 Status VisitModel(const std::shared_ptr<const vm::Module>& module,
                   const std::shared_ptr<DispatchVisitor>& visitor);
 

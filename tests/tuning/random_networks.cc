@@ -42,7 +42,7 @@ class NetworkWriter {
   }
   int64_t Side() { return OneOf({7, 10, 13, 14, 19, 20, 26, 28, 40, 56, 80}); }
 
-  // Chooses a convolution that is not too much work.
+  // Draws convolutions until one has at most kMaxOperations operations.
   Blocks::Convolution Convolution(int64_t channels, int64_t side) {
     Blocks::Convolution chosen;
     do {
@@ -51,7 +51,7 @@ class NetworkWriter {
       chosen.stride = chosen.window > 1 ? OneOf({1, 1, 2}) : 1;
       chosen.groups = 1;
       if (chosen.window > 1 && random_.Chance(0.35)) {
-        chosen.groups = 0;  // one group per channel
+        chosen.groups = 0;  // 0 means one group per channel.
         chosen.out = channels;
       } else if (channels % 8 == 0 && random_.Chance(0.1)) {
         chosen.groups = 4;

@@ -22,11 +22,12 @@
 namespace ember::tests {
 namespace {
 
-// A kernel that is measured.
+// A schedule that takes part in the comparison, with its kernel.
 struct Contestant {
   TimedSchedule result;
   std::unique_ptr<vm::CpuKernel> kernel;
-  int64_t calls = 1;  // calls of a measurement
+  // number of calls in each measurement; 0 if it is measured no more
+  int64_t calls = 1;
 };
 
 class Contest {
@@ -51,8 +52,8 @@ class Contest {
     const auto wanted = static_cast<size_t>(options_.schedules);
     for (int64_t i = 0;
          i < 3 * options_.schedules && contestants_.size() < wanted; ++i) {
-      // Neighbours of the default schedule are as interesting as others,
-      // because most of them are fast.
+      // About a third of the schedules are neighbours of the default one,
+      // because most of those are fast; the others are random.
       std::optional<tune::Candidate> candidate =
           random.Chance(0.35) ? space.Mutate(space.start().point, random)
                               : space.Sample(random);
@@ -69,7 +70,8 @@ class Contest {
   }
 
  private:
-  // Compiles the candidate and calls it once or twice.
+  // Compiles the candidate, measures its time for the first time, and adds it
+  // to `contestants_`.
   Status Enter(const tune::Candidate& candidate) {
     Contestant entered;
     entered.result.origin = candidate.point.origin;
@@ -97,7 +99,8 @@ class Contest {
     constexpr double kSecondsOfMeasurement = 60e-6;
     entered.calls =
         static_cast<int64_t>(std::ceil(kSecondsOfMeasurement / seconds));
-    // One call of a short kernel is mostly the clock's own time.
+    // A time of one call of a short kernel is mostly that of the clock, so the
+    // kernel is measured again over several calls.
     if (entered.calls > 1) seconds = SecondsOf(entered);
     if (is_hopeless) entered.calls = 0;
     contestants_.push_back(std::move(entered));

@@ -26,10 +26,11 @@ struct TimingOptions {
   uint64_t seed = 1;
   int64_t schedules = 24;
   int64_t rounds = 7;
-  // Dispatches whose default kernel takes less or more are left out.
+  // Dispatches whose default kernel takes less or more time than these are left
+  // out.
   double least_seconds = 5e-6, most_seconds = 4e-3;
   // A kernel that takes more than this many times as long as the default one is
-  // called once only.
+  // measured once and left out of the rounds.
   double hopeless = 12;
 };
 

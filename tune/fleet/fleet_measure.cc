@@ -30,7 +30,8 @@ void FleetMeasure::WithdrawAll() {
   std::set<std::string> channels;
   for (const Task& task : tasks_)
     channels.insert(ChannelOf(task.request.target));
-  // A queue that is no longer reachable forgets the jobs by itself.
+  // Errors of Withdraw are ignored: if the queue cannot be reached, it discards
+  // the jobs by itself.
   for (const std::string& channel : channels)
     static_cast<void>(queue_.Withdraw(channel, session_));
   pending_.clear();

@@ -1,5 +1,6 @@
-// Tests a tuner and workers in other processes over a folder: each trial is
-// measured once, lost workers included, and messages of strangers do no harm.
+// Tests a tuner that sends trials to worker processes through a shared folder.
+// Each trial is measured once, even if a worker is lost, and invalid messages
+// of strangers do no harm.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -32,8 +33,9 @@ using std::chrono::milliseconds;
 constexpr FolderQueueOptions kQuick{.lease = milliseconds(2500),
                                     .period = milliseconds(10)};
 
-// Returns the worker that does what a trial's schedule says. The result's
-// reason is the target of the task.
+// Returns a worker that treats a trial's schedule as a command: "crash" and
+// "kill the worker" do that, any other text gives a result. The result's reason
+// is the target of the task.
 WorkerPool::MakeServe Obey(const std::vector<Task>& tasks) {
   return [&tasks](const WorkerPool::Locks&) {
     return [&tasks](const Trial& trial) {
@@ -139,7 +141,8 @@ TEST_F(FleetTest, TargetsHaveTheirOwnWorkers) {
 TEST_F(FleetTest, TrialsOfALostWorkerGoToAnother) {
   StartWorker("x86_64-linux+avx2");
   const std::string channel = ChannelOf(tasks_[0].request.target);
-  // A worker that takes a job and dies is a job in taken/ that is not renewed.
+  // The forked process takes a job and exits without an answer. Its job stays
+  // in taken/, where its lease is not renewed, until the worker gets it.
   kill(workers_[0], SIGSTOP);
   std::vector<Trial> trials(2, Trial{.schedule = "x", .best = 0.3});
   const pid_t thief = fork();
@@ -157,7 +160,8 @@ TEST_F(FleetTest, TrialsOfALostWorkerGoToAnother) {
     EXPECT_EQ(result.outcome, Outcome::kMeasured) << result.reason;
 }
 
-// The other trials that a worker had are not given up with it.
+// Only the trial that kills its workers is given up. Another trial that the
+// same worker had taken is measured by the next worker.
 TEST_F(FleetTest, ATrialThatTakesWorkersWithItIsGivenUp) {
   for (int i = 0; i < 3; ++i) StartWorker("x86_64-linux+avx2");
   const std::vector<TrialResult> results =
@@ -173,7 +177,8 @@ TEST_F(FleetTest, JobsOfStrangersAreRefused) {
   const std::string channel = ChannelOf("x86_64-linux+avx2");
   const std::string text = *WriteTask(tasks_[0]);
   const std::string name = NameOfTask(text);
-  // The text of a stranger under the name of another one.
+  // A task's name is a hash of its text. Here a text is stored under a name
+  // that is not its hash, as a stranger could do.
   const std::string other(32, 'a');
   ASSERT_TRUE(queue_->PutTask(name, text).ok());
   ASSERT_TRUE(queue_->PutTask(other, text).ok());
@@ -216,7 +221,8 @@ TEST_F(FleetTest, AnswersOfStrangersCostOneTrial) {
     for (const char* answer : {"nonsense", "0\n1\n-5\n1\n"}) {
       const auto job = queue->Take(channel, milliseconds(5000));
       if (!job.ok() || !*job) _exit(1);
-      // An answer to a job that is not there is ignored.
+      // The first answer is to a job that does not exist; the tuner must ignore
+      // it.
       Job unknown = **job;
       unknown.id = unknown.id.substr(0, 17) + "999";
       if (!queue->Reply(unknown, answer).ok()) _exit(2);

@@ -13,10 +13,12 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// Number of tasks that a worker keeps, each of which may have constants.
+// Largest number of tasks that a worker keeps in memory. Each of them may have
+// large constants.
 constexpr size_t kMaxTasks = 256;
 constexpr milliseconds kPatience{500};
-// Time between two renewals of leases. Engines have leases of 10 s or more.
+// Time between two renewals of the leases of jobs. Queues have leases of 10 s
+// or more, so there is time for several attempts.
 constexpr milliseconds kPeriod{1000};
 
 }  // namespace
@@ -105,7 +107,8 @@ void FleetWorker::Extend(const std::vector<Job>& jobs) {
   const auto now = SteadyClock::now();
   if (now - last_extension_ < kPeriod) return;
   last_extension_ = now;
-  // A lease that is not renewed only has the job run twice.
+  // Errors are ignored: if a lease is not renewed, another worker runs the job
+  // again, which does no harm.
   for (const Job& job : jobs) static_cast<void>(queue_.Extend(job));
   if (alone_) static_cast<void>(queue_.Extend(*alone_));
 }
@@ -157,7 +160,8 @@ Status FleetWorker::RunJobs(const std::vector<Job>& jobs) {
         std::erase_if(running_,
                       [&](const Job& other) { return other.id == job.id; });
       });
-  // Other workers can take these jobs at once, before the leases end.
+  // The jobs without an answer are returned, so that other workers can take
+  // them at once, before the leases end.
   for (const Job& job : running_) static_cast<void>(queue_.GiveBack(job));
   running_.clear();
   if (ran.code() == StatusCode::kCancelled) return failed;

@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using SteadyClock = std::chrono::steady_clock;
 
-// A file of jobs/ or taken/: ID.NUMBER.
+// The name of a file in jobs/ or taken/, as its parts: ID.NUMBER, where NUMBER
+// is how many workers were lost with the job.
 struct JobFile {
   std::string id;
   int tries = 0;
@@ -51,7 +52,8 @@ std::string NameOf(const JobFile& file) {
   return Concat({file.id, ".", file.tries});
 }
 
-// Reads a regular file of at most kMaxMessageBytes that another machine wrote.
+// Reads a file that another machine wrote. Fails if it is not a regular file or
+// has more than kMaxMessageBytes.
 StatusOr<std::string> ReadMessage(const std::string& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
@@ -90,15 +92,18 @@ class FolderQueue final : public JobQueue {
     return Concat({folder_, "/", kind, "/", name});
   }
   std::optional<Job> TakeOne(const std::string& channel);
-  // Moves jobs of lost workers back, at most once per period.
+  // Moves jobs whose lease has ended from taken/ back to jobs/. Does this at
+  // most once per eighth of a lease.
   void Recover(const std::string& channel);
-  // Returns the file system's time.
+  // Returns the present time of the file system's clock, with which the times
+  // of files are compared.
   std::optional<fs::file_time_type> Now() const;
 
   const std::string folder_;
   const FolderQueueOptions options_;
   SteadyClock::time_point last_recovery_;
-  std::string channel_;  // the channel of the tuner's jobs
+  // The channel to which this tuner submits jobs; empty in a worker.
+  std::string channel_;
 };
 
 Status FolderQueue::MakeFolder(const std::string& path) const {
@@ -146,7 +151,8 @@ StatusOr<std::vector<Answer>> FolderQueue::Answers(const std::string& session,
     for (const fs::directory_entry& entry :
          fs::directory_iterator(Path("answers", session), error)) {
       const std::string id = entry.path().filename().string();
-      // Files are written under a temporary name, which is skipped here.
+      // A file whose name is not a job's id is skipped: answers that are still
+      // being written have such temporary names.
       if (!SessionOf(id).ok()) continue;
       StatusOr<std::string> message = ReadMessage(entry.path().string());
       // If the message cannot be read, the answer is empty. The tuner refuses
@@ -211,8 +217,8 @@ std::optional<Job> FolderQueue::TakeOne(const std::string& channel) {
     if (!file) continue;
     const std::string from = Path("jobs", channel + "/" + name);
     const std::string to = Path("taken", channel + "/" + name);
-    // The lease begins at the file's time, which is therefore set before the
-    // file is renamed. If another worker is faster, the rename fails.
+    // The lease begins at the file's time, so the time is set before the file
+    // is renamed. If another worker has taken the job first, the rename fails.
     ::utimensat(AT_FDCWD, from.c_str(), nullptr, 0);
     if (::rename(from.c_str(), to.c_str()) != 0) continue;
     StatusOr<std::string> message = ReadMessage(to);
@@ -241,7 +247,8 @@ StatusOr<std::optional<Job>> FolderQueue::Take(const std::string& channel,
 
 Status FolderQueue::Extend(const Job& job) {
   const std::string path = Path("taken", job.channel + "/" + job.handle);
-  // The file is missing if another worker has the job now, which is no error.
+  // The call fails if the file is gone, because another worker has the job by
+  // now. That is no error.
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   return OkStatus();
 }
@@ -249,7 +256,8 @@ Status FolderQueue::Extend(const Job& job) {
 Status FolderQueue::Reply(const Job& job, const std::string& message) {
   EMBER_ASSIGN_OR_RETURN(const std::string session, SessionOf(job.id));
   std::error_code error;
-  // The folder is missing if the tuner has ended. The answer is then dropped.
+  // The tuner removes the folder of its session when it ends; answers that come
+  // later are discarded.
   if (fs::exists(Path("answers", session), error)) {
     EMBER_RETURN_IF_ERROR(
         WriteFileAtomically(Path("answers", session + "/" + job.id), message));

@@ -33,7 +33,7 @@ constexpr size_t kMaxTarget = 1000;
 constexpr size_t kMaxParameters = 64;
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-// A task's text that was read, and what its request refers to.
+// The data to which a parsed task's request refers: its dispatch and constants.
 struct OwnedTask {
   tensor::Dispatch dispatch;
   std::vector<std::vector<uint8_t>> constants;  // one per input
@@ -55,7 +55,7 @@ Status WrongLine(const char* expected, std::string_view found) {
                                OnOneLine(found.substr(0, kMaxShown)), "'"}));
 }
 
-// Takes lines from the front of a text.
+// Reads a text line by line, from its beginning.
 class Lines {
  public:
   explicit Lines(std::string_view text) : rest_(text) {}
@@ -68,7 +68,8 @@ class Lines {
     if (line == header) return OkStatus();
     return WrongLine(std::string(header).c_str(), line);
   }
-  // Returns what follows the key in the next line.
+  // Reads the next line, which must begin with the word `key`, and returns the
+  // rest of the line.
   StatusOr<std::string_view> Take(std::string_view key) {
     const std::string_view line = Next();
     if (line == key) return std::string_view();
@@ -89,7 +90,8 @@ class Lines {
   std::string_view rest_;
 };
 
-// Reads a number from the front of a text, and the space behind it.
+// Parses a number at the beginning of `text` and removes it, together with the
+// space that follows.
 template <typename Number>
 Status TakeNumber(std::string_view& text, Number& number) {
   const auto [end, error] =
@@ -117,13 +119,15 @@ Status CheckTarget(std::string_view target) {
   return WrongLine("a target", target);
 }
 
-// Returns the task's name for people, as a part of one line.
+// Returns the task's readable name, shortened and without line breaks, so that
+// it fits in one line of a message.
 std::string NameOf(const Task& task) {
   constexpr size_t kMaxName = 200;
   return OnOneLine(task.name.substr(0, kMaxName));
 }
 
-// Returns the constants whose values travel with the task, the smallest first.
+// Returns for each constant whether its values are sent with the task. Small
+// constants are chosen first, up to kMaxConstantBytes together.
 std::vector<bool> KeptConstants(const vm::KernelRequest& request) {
   std::vector<size_t> order(request.constant_inputs.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -152,7 +156,8 @@ Status ReadHex(std::string_view text, std::vector<uint8_t>& bytes) {
   return OkStatus();
 }
 
-// Reads the lines of constants and makes their bytes.
+// Parses the "constant" lines of a task, and makes the bytes of these
+// constants: from the line, or at random.
 Status ReadConstants(Lines lines, const tensor::ConcreteHeader& header,
                      OwnedTask& owned, vm::KernelRequest& request) {
   const size_t count = owned.dispatch.input_count();
@@ -181,7 +186,8 @@ Status ReadConstants(Lines lines, const tensor::ConcreteHeader& header,
   return OkStatus();
 }
 
-// Refuses operands that would take the memory of a worker's machine.
+// Returns an error if the operands have more than kMaxOperandBytes, because
+// they would fill the memory of a worker's machine.
 Status CheckOperands(const tensor::Dispatch& dispatch,
                      const tensor::ConcreteHeader& header) {
   int64_t bytes = 0;
@@ -252,7 +258,9 @@ StatusOr<Task> ReadTask(std::string_view text) {
     if (request.parameters.size() > kMaxParameters)
       return WrongLine("at most 64 parameters", parameters);
   }
-  // The constants come before the dispatch, which says how long they are.
+  // The lines of constants come before the dispatch, but only the dispatch
+  // gives the constants' sizes. So these lines are skipped here and parsed
+  // later.
   const Lines constants = lines;
   while (lines.IsNext("constant "))
     EMBER_RETURN_IF_ERROR(lines.Take("constant").status());
@@ -304,7 +312,8 @@ StatusOr<JobMessage> ReadJob(std::string_view text) {
 }
 
 StatusOr<TrialResult> ReadAnswer(std::string_view text) {
-  // No call takes an hour, and no kernel is compiled in a day.
+  // Answers with larger numbers are refused as impossible: no call takes an
+  // hour, and no kernel takes a day to compile.
   constexpr double kMaxSeconds = 3600, kMaxRatio = 1e4, kMaxCompileMs = 8.64e7;
   constexpr size_t kMaxAnswer = 8000;
   if (text.size() > kMaxAnswer) {

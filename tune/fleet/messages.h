@@ -21,14 +21,14 @@
 //   trial
 //   0 …                              WriteTrial
 //
-// A message has no machine code: a worker compiles the dispatch itself, checks
-// it against its own tier 0, and knows it by its key. Constants of at most
-// kMaxConstantBytes together keep their values; larger ones are drawn at random
-// by the worker, as other operands are, which changes neither the schedule nor
-// its time.
+// A message has no machine code: a worker compiles the dispatch itself and
+// checks the kernel against its own tier 0. Small constants, at most
+// kMaxConstantBytes together, are sent with their values. For larger ones the
+// worker draws random values, as it does for other operands; that changes
+// neither the schedule nor its time.
 //
-// Readers take texts from strangers: each error is one line, and what is read
-// is verified. Functions are thread-safe.
+// Texts may come from strangers: the functions that read them verify everything
+// and return errors of one line. Functions are thread-safe.
 #ifndef EMBER_TUNE_FLEET_MESSAGES_H_
 #define EMBER_TUNE_FLEET_MESSAGES_H_
 
@@ -43,35 +43,40 @@
 
 namespace ember::tune {
 
-// Bytes of a task's constants that travel with it.
+// Largest number of bytes of constants that are sent with a task.
 inline constexpr size_t kMaxConstantBytes = size_t{128} << 10;
-// Bytes of the operands of a task that a worker accepts.
+// Largest number of bytes of a task's operands. A worker refuses tasks with
+// more.
 inline constexpr int64_t kMaxOperandBytes = int64_t{1} << 31;
 
-// Returns the channel of a target: its kind and a hash of its text without the
-// number of cores, "x86_64-linux-3f0c…".
+// Returns the channel for jobs of a target: the kind of processor and a hash of
+// the target's text without the number of cores, "x86_64-linux-3f0c…".
 std::string ChannelOf(std::string_view target);
 
 // Returns the text of a task. Errors: kResourceExhausted if it has more than
 // kMaxMessageBytes (job_queue.h).
 StatusOr<std::string> WriteTask(const Task& task);
-// Returns the name under which a text is stored, 32 hexadecimal digits.
+// Returns the name under which a task's text is stored in the queue: a hash of
+// the text, 32 hexadecimal digits.
 std::string NameOfTask(std::string_view text);
 
-// Reads a task. The result owns what its request refers to. Errors: the text
-// has another form, the dispatch is refused, its operands are too large, or its
-// key is not the one that the text has.
+// Parses and verifies a task. The returned task owns its dispatch and
+// constants. Errors: the text has another form, the dispatch is not valid, its
+// operands are too large, or the key in the text is not the key of the
+// dispatch.
 StatusOr<Task> ReadTask(std::string_view text);
 
 struct JobMessage {
   std::string task;    // NameOfTask
-  std::string target;  // the target of the tuner's task
-  Trial trial;         // its task's number is not used
+  std::string target;  // target of the task, as the tuner has it
+  // Its member `task` is not used: the name `task` above identifies the task.
+  Trial trial;
 };
 std::string WriteJob(const JobMessage& job);
 StatusOr<JobMessage> ReadJob(std::string_view text);
 
-// Reads an answer. Errors: the text is no result, or has impossible numbers.
+// Parses a worker's answer. Returns an error if the text is no result or has
+// impossible numbers.
 StatusOr<TrialResult> ReadAnswer(std::string_view text);
 
 }  // namespace ember::tune

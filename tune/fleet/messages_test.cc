@@ -1,5 +1,6 @@
-// Tests that tasks and jobs are read as they were written, and that texts of
-// strangers are refused with one line.
+// Tests that tasks and jobs that were written as text are parsed to the same
+// values, and that invalid texts of strangers are refused with an error of one
+// line.
 #include "tune/fleet/messages.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +47,8 @@ class MessagesTest : public ::testing::Test {
     EXPECT_TRUE(text.ok()) << text.status().ToString();
     return text.ok() ? *text : "";
   }
-  // Replaces a part of the task's text and returns the error of reading it.
+  // Replaces `part` of the task's text by `with`, and returns the error of
+  // parsing the changed text.
   std::string ErrorOf(const std::string& part, const std::string& with) const {
     std::string text = Text();
     const size_t at = text.find(part);
@@ -71,7 +73,7 @@ TEST_F(MessagesTest, TasksAreReadAsTheyWereWritten) {
   EXPECT_EQ(read->request.constant_inputs, task_.request.constant_inputs);
   ASSERT_EQ(read->request.constant_data[2].size(), small_.size());
   EXPECT_TRUE(std::ranges::equal(read->request.constant_data[2], small_));
-  // The large constant has other values, but as many.
+  // The values of a large constant are not sent, only its size.
   EXPECT_EQ(read->request.constant_data[1].size(), large_.size());
   EXPECT_EQ(NameOfTask(Text()), NameOfTask(*WriteTask(*read)));
 }
@@ -102,7 +104,7 @@ TEST_F(MessagesTest, TasksOfStrangersAreRefused) {
   EXPECT_NE(ErrorOf("sum(", "sum(("), "");
   EXPECT_EQ(ReadTask(std::string(kMaxMessageBytes + 1, 'x')).status().message(),
             "a task: expected at most 921600 bytes, found 921601");
-  // Each prefix of a text is refused.
+  // A text that is cut off anywhere is refused.
   const std::string text = Text();
   for (size_t size = 0; size + 2 < text.size(); size += 7)
     EXPECT_FALSE(ReadTask(text.substr(0, size)).ok()) << size;

@@ -10,10 +10,12 @@
 namespace ember::tune {
 namespace {
 
-// Number of tasks whose shared parts are kept.
+// Number of tasks for which the bench keeps operands and the default kernel
+// (Prepared). The least recently used one is dropped first.
 constexpr size_t kKept = 4;
 constexpr size_t kCacheLine = 64;
-// A careful trial measures for this many times as long as other trials.
+// Factor for the duration and the rounds of a careful trial
+// (Trial::is_careful), compared with other trials.
 constexpr int kCareful = 3;
 
 TrialResult Failed(Outcome outcome, const Status& status) {

@@ -4,9 +4,10 @@
 //   Bench bench(tasks, MakeLlvmKernels(), {});
 //   TrialResult result = bench.Run({.task = 0, .schedule = text});
 //
-// A worker process has one (worker_pool.h), because a candidate may crash or
-// hang. What trials of a task share is kept: the operands, tier 0's results and
-// the default kernel. The tasks must outlive the bench. Not thread-safe.
+// Each worker process (worker_pool.h) has a bench of its own, because a
+// candidate may crash or hang. The bench keeps the data that trials of a task
+// share: the operands, tier 0's results and the default kernel. The tasks must
+// outlive the bench. Not thread-safe.
 #ifndef EMBER_TUNE_MEASURE_BENCH_H_
 #define EMBER_TUNE_MEASURE_BENCH_H_
 
@@ -26,23 +27,25 @@
 
 namespace ember::tune {
 
-// Makes the kernel of a request with a schedule; an empty one means the
-// default. Tests make their own.
+// A function of this type compiles the kernel of a request with a schedule; an
+// empty schedule means the default one. Tests pass functions that return wrong
+// or slow kernels.
 using MakeKernel = std::function<StatusOr<std::unique_ptr<vm::Kernel>>(
     const vm::KernelRequest& request, const std::string& schedule)>;
 
 struct BenchOptions {
-  // A candidate that takes more than this many times as long as the best one so
-  // far is hopeless.
+  // Measuring a candidate stops early (kHopeless) if it takes more than this
+  // many times as long as the task's best candidate so far.
   double most_ratio = 1.3;
-  // Nanoseconds of the measurement of a trial.
+  // Largest number of nanoseconds that the measurement of one trial takes.
   int64_t most_ns = 150'000'000;
   int most_rounds = 12;
-  // Bytes that are read between two calls, so that operands come from outside
-  // of a core's own caches; 0: no bytes.
+  // Number of bytes that are read between two timed calls to evict the operands
+  // from a core's own caches, as other dispatches of a model would do. 0 means
+  // that nothing is evicted.
   int64_t evict_bytes = 0;
-  // Called around the measurement, so that only one worker measures at a time
-  // while others compile. May be empty.
+  // `lock` is called before a measurement and `unlock` after it. With them only
+  // one worker measures at a time, while others may compile. They may be empty.
   std::function<void()> lock, unlock;
 };
 
@@ -54,12 +57,12 @@ class Bench {
         make_kernel_(std::move(make_kernel)),
         options_(std::move(options)) {}
 
-  // Runs a trial. Without a schedule it measures the default against itself,
-  // which gives the time of the task.
+  // Runs a trial. A trial with an empty schedule measures the default kernel
+  // against itself; its result has the time of the task's default.
   TrialResult Run(const Trial& trial);
 
  private:
-  // The parts that all trials of a task share.
+  // The data that all trials of a task share.
   struct Prepared {
     size_t task = 0;
     std::unique_ptr<Operands> operands;
@@ -72,7 +75,8 @@ class Bench {
   const std::vector<Task>& tasks_;
   const MakeKernel make_kernel_;
   const BenchOptions options_;
-  std::list<Prepared> prepared_;  // the last used one comes first
+  // Shared data of some tasks, the most recently used one first.
+  std::list<Prepared> prepared_;
   std::vector<uint8_t> evicted_;
 };
 

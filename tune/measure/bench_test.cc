@@ -1,5 +1,5 @@
-// Tests that trials of right kernels are measured, and that wrong ones are
-// found.
+// Tests that a bench measures kernels with right results and reports kernels
+// with wrong results as kWrong.
 #include "tune/measure/bench.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@
 namespace ember::tune {
 namespace {
 
-// A kernel that runs another one and then changes an element of its result.
+// A wrong kernel for the tests: it runs the given kernel and then changes one
+// element of the result.
 class WrongKernel final : public vm::HostKernel {
  public:
   WrongKernel(std::unique_ptr<vm::Kernel> kernel, size_t element)

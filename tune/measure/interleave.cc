@@ -10,13 +10,15 @@ namespace {
 
 constexpr int64_t kMaxCalls = int64_t{1} << 16;
 
-// One side of the comparison.
+// One of the two functions that are compared, with its times so far.
 class Side {
  public:
   Side(const std::function<void()>& work, const InterleaveOptions& options,
        const Clock& clock)
       : work_(work), options_(options), clock_(clock) {
-    work_();  // fills caches, and makes the kernel's own memory
+    // The first call is not timed: it fills the caches and lets a kernel
+    // allocate its memory.
+    work_();
     while (true) {
       const double ns = Measure(calls_);
       if (ns * static_cast<double>(calls_) >=
@@ -33,7 +35,8 @@ class Side {
     times_.push_back(Measure(calls_));
   }
 
-  // Returns the nanoseconds of a call in the rounds so far.
+  // Returns the estimated nanoseconds of one call: the lower quartile of the
+  // rounds so far.
   double Time() const {
     std::vector<double> sorted = times_;
     std::ranges::sort(sorted);

@@ -7,10 +7,11 @@
 namespace ember::tune {
 namespace {
 
-// A machine whose clock only moves when work is done.
+// A simulated machine: its clock advances only when simulated work is done, so
+// the tests' times are exact.
 struct Machine {
   int64_t now = 0;
-  int64_t speed = 1;  // nanoseconds per unit of work
+  int64_t speed = 1;  // nanoseconds that a unit of simulated work takes
   int calls = 0, evictions = 0;
 
   std::function<void()> Work(int64_t units) {

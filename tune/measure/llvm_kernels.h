@@ -1,8 +1,10 @@
-// Makes kernels of this machine's processor with LLVM, for a bench.
+// Compiles kernels for this machine's processor with LLVM, to be measured by a
+// bench.
 //
 //   Bench bench(tasks, MakeLlvmKernels(), {});
 //
-// LLVM is initialised with the first kernel. Callers of this link LLVM.
+// LLVM is initialised when the first kernel is compiled. This is a library of
+// its own because its users link LLVM.
 #ifndef EMBER_TUNE_MEASURE_LLVM_KERNELS_H_
 #define EMBER_TUNE_MEASURE_LLVM_KERNELS_H_
 

@@ -16,10 +16,12 @@
 namespace ember::tune {
 namespace {
 
-// Largest number of bytes of all operands.
+// Largest number of bytes of a dispatch's operands together; larger dispatches
+// are refused.
 constexpr int64_t kMaxBytes = int64_t{1} << 31;
-// Largest number of steps for computing a suspicious result again with the
-// definition (OracleOptions).
+// Largest number of steps for judging elements that differ from tier 0's by
+// more than rounding usually explains: bounds of the right result are computed
+// from the definition (OracleOptions).
 constexpr int64_t kMaxSteps = int64_t{1} << 20;
 
 std::vector<const void*> DataOf(const std::vector<vm::Tensor>& tensors) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kNames[] = {"measured", "hopeless", "refused",
                                        "wrong",    "crashed",  "hung"};
 
-// Removes a line from the front of the text and returns it.
+// Removes the first line from the text and returns it.
 std::string_view TakeLine(std::string_view& text) {
   const size_t end = text.find('\n');
   const std::string_view line = text.substr(0, end);
@@ -30,8 +30,8 @@ Status TakeNumber(std::string_view& text, Number& number) {
   return DataLossError(Concat({"expected a number, found '", line, "'"}));
 }
 
-// Returns the number as text with enough digits that parsing it gives the same
-// number.
+// Returns the number as text with so many digits that parsing the text gives
+// the same number.
 std::string Exact(double number) {
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", number);

@@ -1,11 +1,12 @@
-// A trial: one candidate of one task, compiled, checked and measured.
+// A trial is a request to compile, check and measure one candidate schedule of
+// one task.
 //
 //   Trial trial{.task = 3, .schedule = TextOf(point), .best = 0.9};
 //   TrialResult result = bench.Run(trial);     // tune/measure/bench.h
 //   result.ratio;    // 0.85: the candidate takes 0.85 of the default's time
 //
-// Values. WriteTrial and the like are the messages between a tuner and its
-// workers, which are built from the same sources.
+// Values. The Write and Read functions convert them to the messages between a
+// tuner and its workers, which are built from the same sources.
 #ifndef EMBER_TUNE_MEASURE_TRIAL_H_
 #define EMBER_TUNE_MEASURE_TRIAL_H_
 
@@ -19,33 +20,36 @@
 namespace ember::tune {
 
 struct Trial {
-  size_t task = 0;       // number of the task in the worker's list
-  std::string schedule;  // steps, one per line
-  // The smallest ratio that was measured for the task so far. A trial that is
-  // clearly slower is stopped early.
+  size_t task = 0;       // index in the worker's list of tasks
+  std::string schedule;  // steps of the schedule, one per line
+  // The smallest ratio (TrialResult::ratio) that was measured for the task so
+  // far. The trial is stopped early if its ratio is clearly larger.
   double best = 1;
-  // True: the trial decides if a schedule is kept, so it is measured for longer
-  // and never stopped early.
+  // True for a trial that decides if a schedule is kept as the best one. It is
+  // measured for longer and never stopped early.
   bool is_careful = false;
 };
 
 enum class Outcome : uint8_t {
   kMeasured,
-  kHopeless,  // stopped early; the ratio is a rough one
-  kRefused,   // no kernel could be made, or it failed
-  kWrong,     // its results are not the dispatch's
-  kCrashed,   // the worker died
-  kHung       // the worker was killed after a time limit
+  // Much slower than the best one, so measuring stopped early; the ratio is
+  // rough.
+  kHopeless,
+  kRefused,  // no kernel could be compiled, or its call returned an error
+  kWrong,    // the kernel's results are not those of the dispatch
+  kCrashed,  // the worker died
+  kHung      // the trial took too long, so its worker was killed
 };
 
 struct TrialResult {
   Outcome outcome = Outcome::kRefused;
-  double seconds = 0;  // time of a call
+  double seconds = 0;  // time of one call of the kernel
   // The time of a call divided by that of the default schedule's kernel in the
-  // same interleaved run. Only for kMeasured and kHopeless.
+  // same interleaved run. It is set only for kMeasured and kHopeless.
   double ratio = 0;
   double compile_ms = 0;
-  std::string reason;  // one line; empty for kMeasured
+  // Why the trial has another outcome than kMeasured, in one line.
+  std::string reason;
 };
 
 std::string_view NameOf(Outcome outcome);  // "measured", "hopeless", ...

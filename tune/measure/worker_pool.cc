@@ -27,19 +27,22 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Largest message. A schedule has some thousand bytes.
+// Largest number of bytes of a message between the pool and a worker. Most of
+// it is the schedule, which has some thousand bytes.
 constexpr size_t kMaxBytes = size_t{128} << 10;
-// Milliseconds between two questions if Run should stop.
+// Milliseconds between two calls of PoolOptions::should_stop.
 constexpr int kPatience = 100;
 
-// Sends a message of a socket that keeps the borders of messages.
+// Sends one message. The socket keeps messages apart (SOCK_SEQPACKET), so no
+// length is sent.
 bool Send(int socket, const std::string& message) {
   return message.size() <= kMaxBytes &&
          send(socket, message.data(), message.size(), MSG_NOSIGNAL) ==
              static_cast<ssize_t>(message.size());
 }
 
-// Returns the next message; empty at the end.
+// Returns the next message from the socket. Returns an empty text if the other
+// process has ended.
 std::string Receive(int socket) {
   std::string message(kMaxBytes, '\0');
   ssize_t count = 0;
@@ -50,7 +53,7 @@ std::string Receive(int socket) {
   return message;
 }
 
-// Returns the processor time that a process has used.
+// Returns the processor time that a process has used so far.
 std::chrono::nanoseconds ProcessorTime(pid_t process) {
   clockid_t clock{};
   timespec time{};
@@ -61,7 +64,8 @@ std::chrono::nanoseconds ProcessorTime(pid_t process) {
          std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Waits for the end of a child and returns how it ended, for people.
+// Waits until a child process has ended and returns a readable text of how it
+// ended.
 std::string ReasonOfEnd(pid_t process) {
   int state = 0;
   while (waitpid(process, &state, 0) < 0 && errno == EINTR) {
@@ -73,8 +77,8 @@ std::string ReasonOfEnd(pid_t process) {
 
 }  // namespace
 
-// A mutex in memory that processes share. If its owner dies, the next process
-// gets it.
+// A mutex in memory that the pool's processes share. If the process that has
+// locked it dies, the next process gets the lock.
 class WorkerPool::TimingLock {
  public:
   TimingLock() {
@@ -124,13 +128,17 @@ void WorkerPool::Kill(Worker& worker) {
 
 void WorkerPool::RunWorker(int socket, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have ended before the line above.
+  // If the parent ended before prctl was called, no signal would come, so this
+  // is checked once.
   if (getppid() != parent) _exit(1);
-  // Ctrl-C ends the tuner, which ends its workers.
+  // Ctrl-C sends SIGINT to the workers too. They ignore it, because the tuner
+  // ends them.
   signal(SIGINT, SIG_IGN);
   const rlimit no_core{};
   setrlimit(RLIMIT_CORE, &no_core);
-  // The other workers would not see the end if their sockets stayed open here.
+  // The fork copied the pool's sockets to other workers. They are closed,
+  // because otherwise those workers would not see that the pool has closed its
+  // own ends.
   for (Worker& other : workers_) other.socket = FileDescriptor();
   const Serve serve = make_serve_({.lock = [this] { lock_->Lock(); },
                                    .unlock = [this] { lock_->Unlock(); }});
@@ -155,8 +163,8 @@ Status WorkerPool::Start(Worker& worker) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return InternalError(Concat({"socketpair: ", std::strerror(errno)}));
   FileDescriptor own(ends[0]), other(ends[1]);
-  // Without the flush, the worker would print the contents of the buffers a
-  // second time.
+  // Standard output is flushed before the fork. Otherwise the worker would
+  // print the buffered text a second time.
   std::fflush(nullptr);
   const pid_t parent = getpid();
   const pid_t process = fork();
@@ -206,7 +214,8 @@ Status WorkerPool::Run(std::span<const Trial> trials,
   };
   while (ended < trials.size()) {
     if (options_.should_stop && options_.should_stop()) {
-      // Answers of stopped trials must not be taken for those of later ones.
+      // Workers whose trials are abandoned are killed, so that the next Run
+      // does not take their late answers for answers to its own trials.
       for (Worker& worker : workers_) {
         if (worker.trial >= 0) Kill(worker);
         worker.trial = -1;
@@ -218,7 +227,8 @@ Status WorkerPool::Run(std::span<const Trial> trials,
     for (Worker& worker : workers_) {
       while (worker.trial < 0 && next < trials.size()) {
         if (worker.process < 0) EMBER_RETURN_IF_ERROR(Start(worker));
-        // A worker that was killed while it was idle is replaced.
+        // Sending fails if the worker was killed while it was idle. A new
+        // worker then replaces it.
         if (!Send(worker.socket.get(), WriteTrial(trials[next]))) {
           Kill(worker);
           continue;

@@ -1,5 +1,5 @@
-// Worker processes that run trials. A crash, a hang or a wrong result costs one
-// trial, and the worker is replaced.
+// A pool of worker processes that run trials. If a candidate crashes or hangs,
+// only its trial is lost, and a new worker replaces the one that died.
 //
 //   WorkerPool pool({.workers = 2}, [&](const WorkerPool::Locks& locks) {
 //     auto bench = std::make_shared<Bench>(tasks, make_kernel,
@@ -10,10 +10,11 @@
 //     ...
 //   }));
 //
-// Workers are forked from the calling process, so they see its tasks without
-// copies, and make everything else after the fork. Several of them compile at
-// once, but a lock lets one at a time measure; a worker that dies with the lock
-// frees it. Workers are killed when the pool or its process ends.
+// Workers are forked from the calling process, so they share its tasks without
+// copies; MakeServe makes everything else after the fork. Several workers may
+// compile at once, but a lock allows only one at a time to measure. If a worker
+// dies while it has the lock, the lock is freed. Workers are killed when the
+// pool or its process ends.
 //
 // The process may have other threads, but these must not hold locks that a
 // worker needs (those of LLVM, say) while Run forks. Not thread-safe.
@@ -40,23 +41,25 @@ inline constexpr int kMaxWait = 10;
 
 struct PoolOptions {
   int workers = 2;
-  // A trial that takes more processor time is killed: kHung. So is one that
-  // takes kMaxWait times as long by the clock, because a busy machine makes
-  // trials wait for a core.
+  // Largest processor time of a trial. A worker whose trial takes more is
+  // killed (kHung). The limit of elapsed time is kMaxWait times as large,
+  // because on a busy machine a trial may wait for a core.
   std::chrono::milliseconds most_time{20'000};
-  // Asked several times a second; if it returns true, Run returns early with
-  // kCancelled. May be empty.
+  // `should_stop` is called several times a second; if it returns true, Run
+  // returns early with kCancelled. It may be empty.
   std::function<bool()> should_stop;
 };
 
 class WorkerPool {
  public:
-  // The functions lock and unlock the measurement. A worker calls them.
+  // Functions that a worker calls around each measurement, so that only one
+  // worker measures at a time.
   struct Locks {
     std::function<void()> lock, unlock;
   };
   using Serve = std::function<TrialResult(const Trial&)>;
-  // Called in each new worker process, once.
+  // A function of this type is called once in each new worker process. It
+  // returns the function that runs the worker's trials.
   using MakeServe = std::function<Serve(const Locks&)>;
 
   WorkerPool(PoolOptions options, MakeServe make_serve);
@@ -64,12 +67,14 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Runs all trials. Calls done(i, result) once for trial number i, in the
-  // order in which they end. Errors: kCancelled; workers cannot be started.
+  // Runs all trials. Calls done(i, result) once for each trial, as soon as it
+  // has ended; `i` is its position in `trials`. Errors: kCancelled; a worker
+  // cannot be started.
   Status Run(std::span<const Trial> trials,
              const std::function<void(size_t, TrialResult)>& done);
 
-  // Number of workers that were started so far.
+  // Number of worker processes that have been started so far, replacements
+  // included.
   int started() const { return started_; }
 
  private:
@@ -77,18 +82,21 @@ class WorkerPool {
   struct Worker {
     pid_t process = -1;
     FileDescriptor socket;
-    int trial = -1;  // number of the trial that it runs; -1: it is idle
+    // Position in `trials` of the trial that the worker runs; -1: it is idle.
+    int trial = -1;
     std::chrono::steady_clock::time_point start;
-    std::chrono::nanoseconds used_before{0};  // processor time at the start
+    // Processor time that the worker had used when the trial began.
+    std::chrono::nanoseconds used_before{0};
   };
 
-  // True if the worker's trial takes too long.
+  // True if the worker's trial has exceeded its time limit.
   bool IsHung(const Worker& worker) const;
 
   Status Start(Worker& worker);
   void Kill(Worker& worker);
   [[noreturn]] void RunWorker(int socket, pid_t parent);
-  // Takes the worker's answer, or replaces a worker that died.
+  // Receives the result of the worker's trial. If the worker has died, the
+  // result is kCrashed and the worker is replaced.
   void Receive(Worker& worker,
                const std::function<void(size_t, TrialResult)>& done);
 

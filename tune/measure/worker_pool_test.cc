@@ -1,4 +1,5 @@
-// Tests that crashes, hangs and deaths of workers cost one trial each.
+// Tests that each crash, hang or death of a worker fails only the trial that it
+// was running.
 #include "tune/measure/worker_pool.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Returns a worker that does what the trial's schedule says.
+// Returns the function that runs trials in the tests. It treats the trial's
+// schedule as a command, such as "crash" or "hang".
 WorkerPool::Serve Obey(const WorkerPool::Locks& locks) {
   return [locks](const Trial& trial) {
     if (trial.schedule == "crash") raise(SIGSEGV);
@@ -86,8 +88,8 @@ TEST(WorkerPool, AHangCostsOneTrial) {
   EXPECT_EQ(RunAll(pool, {"b"})[0].outcome, Outcome::kMeasured);
 }
 
-// The limit is one of processor time. A trial that waits for a core, as on a
-// busy machine, may take longer by the clock before it counts as hung.
+// The time limit counts processor time. A trial that only waits, as for a core
+// on a busy machine, counts as hung after a longer elapsed time.
 TEST(WorkerPool, ATrialThatWaitsHasMoreTime) {
   WorkerPool pool({.workers = 1, .most_time = milliseconds(100)}, Obey);
   const std::vector<TrialResult> results = RunAll(pool, {"wait a bit", "wait"});

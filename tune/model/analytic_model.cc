@@ -34,8 +34,8 @@ void AnalyticModel::Update(std::span<const std::vector<float>> features,
   if (residuals.size() < 2) return;
   for (size_t i = 0; i < residuals.size(); ++i)
     squares_ += residuals[i].error * residuals[i].error;
-  // The residuals are relative to the mean of the same sample, so the variance
-  // is divided by one less than their number.
+  // The errors are relative to the mean of this group, which takes one degree
+  // of freedom. So the group counts as one candidate less in the variance.
   count_ += static_cast<double>(residuals.size() - 1);
 }
 

@@ -26,7 +26,7 @@ double SecondsOf(const std::string& text, std::string_view target) {
   return SecondsOf(*nest, {}, target);
 }
 
-// A product of matrices whose innermost loops are those of `body`.
+// Returns the text of a nest for a matrix product with the given loops.
 std::string Product(const std::string& body) {
   return "loops @y(%a: input f32[512, 512], %b: input f32[512, 512], "
          "%y: output f32[512, 512]) {" +
@@ -36,7 +36,8 @@ std::string Product(const std::string& body) {
 constexpr std::string_view kTarget =
     "x86_64-linux+avx2+fma+l1=32K+l2=4096K+l3=32M+cores=1";
 
-// One element at a time, a row of vectors, and a tile of 6 by 2 vectors.
+// Compares three nests of one product: `serial` computes one element at a time,
+// `lanes` a row of vectors, `tiles` a register tile of 6 by 2 vectors.
 TEST(AnalyticModel, PrefersVectorsAndTiles) {
   const std::string serial = Product(R"(
     phase i < 512 {
@@ -75,12 +76,14 @@ TEST(AnalyticModel, PrefersVectorsAndTiles) {
   const double best = SecondsOf(tiles, kTarget);
   EXPECT_GT(slow, 4 * better);
   EXPECT_GT(better, 4 * best);
-  // The tile's arithmetic takes 2 * 512^3 / 32 cycles at 3 GHz: 2.8 ms.
+  // The arithmetic of `tiles` alone takes 2 * 512^3 / 32 cycles at 3 GHz, which
+  // is 2.8 ms. The estimate must lie between this time and twice as much.
   EXPECT_GT(best, 0.0028);
   EXPECT_LT(best, 0.0056);
 }
 
-// A machine with less of something is never faster.
+// Each pair of targets differs in one feature. The estimate for the target with
+// less of it (smaller caches, fewer features) must not be lower.
 TEST(AnalyticModel, IsMonotoneInTheTarget) {
   const std::string base = "x86_64-linux+avx2+fma";
   const std::pair<std::string, std::string> pairs[] = {

@@ -36,7 +36,8 @@ double BodyWork::IssueCycles() const {
 }
 
 double BodyWork::SpillCycles(const Machine& machine, double iterations) const {
-  // A tile needs registers for an operand of each side, too.
+  // Besides the tile's sums, a multiplication of a tile needs registers for one
+  // vector of each factor.
   constexpr double kOperands = 2;
   const double missing = tile_registers + kOperands -
                          static_cast<double>(machine.vector_registers);

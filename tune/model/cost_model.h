@@ -6,11 +6,12 @@
 //   ... measure those with the highest scores ...
 //   model.Update(measured, seconds);               // refines what comes next
 //
-// Scores compare candidates of one task, that is, one dispatch for one target.
-// Each implementation says if its scores also compare tasks with each other.
+// Scores of candidates of one task (one dispatch for one target) can be
+// compared. Each implementation says if scores of different tasks can be
+// compared as well.
 //
-// Thread-safety: Predict may run in many threads at once, but not beside
-// Update.
+// Thread-safety: several threads may call Predict at once, but not while
+// another one calls Update.
 #ifndef EMBER_TUNE_MODEL_COST_MODEL_H_
 #define EMBER_TUNE_MODEL_COST_MODEL_H_
 
@@ -22,21 +23,23 @@ namespace ember::tune {
 class CostModel {
  public:
   struct Prediction {
-    // Higher is faster. A unit of 1 is a factor of e in time.
+    // A higher score predicts a shorter time. A difference of 1 between two
+    // scores predicts a factor of e between their times.
     double score = 0;
-    // The expected error of the score, in the same unit; not negative.
+    // The expected error of the score, in the score's unit; not negative.
     double deviation = 0;
   };
 
   virtual ~CostModel() = default;
 
-  // Returns a prediction for each candidate, in order. Each element of
-  // `features` is a result of NestFeatures.
+  // Predicts the times of candidates. `features` holds a result of NestFeatures
+  // for each candidate; the predictions have the same order.
   virtual std::vector<Prediction> Predict(
       std::span<const std::vector<float>> features) const = 0;
 
-  // Learns from candidates of one task that were measured. seconds: the time of
-  // each candidate, in order; infinity if the candidate failed.
+  // Learns from measured candidates of one task. `seconds` holds the time of
+  // each candidate, in the order of `features`; infinity if the candidate
+  // failed.
   virtual void Update(std::span<const std::vector<float>> features,
                       std::span<const double> seconds) = 0;
 };

@@ -23,28 +23,33 @@ using tensor::Node;
 using tensor::Opcode;
 using tensor::Update;
 
-// A set of the loops around a statement: bit i is for element i of the chain.
-// Loops from kMaxLoops on share the last bit.
+// A set of the loops around a statement, as bits: bit i is set if element i of
+// the list of these loops is in the set. Loops from number kMaxLoops on share
+// the last bit.
 using LoopSet = uint64_t;
 constexpr size_t kMaxLoops = 63;
 LoopSet BitOf(size_t position) {
   return LoopSet{1} << std::min(position, kMaxLoops);
 }
 
-// The number of times that something happens in a call.
+// Says how often something is executed in a call of the kernel.
 struct Times {
-  double times = 0;   // number of executions; one execution serves all lanes
-  double copies = 1;  // number of copies in the code, because of unrolling
-  double lanes = 1;   // number of lanes of each execution
+  // Number of executions; all lanes of a vector execute at once.
+  double times = 0;
+  // Number of copies of the instruction in the code, because of unrolling.
+  double copies = 1;
+  double lanes = 1;  // number of elements that one execution handles in lanes
   double invocations = 1;
-  bool has_lanes = false;  // true if the value differs by lane or invocation
+  // True if the value differs between lanes or between a GPU's invocations.
+  bool has_lanes = false;
 
   double elements() const { return times * lanes * invocations; }
 };
 
 enum class LaneStep : uint8_t { kSame, kNext, kNear, kAnywhere };
 
-// Counts the work of one statement.
+// Counts the instructions of one statement (a leaf of the loop tree) and adds
+// them to the work of a body.
 class LeafCounter {
  public:
   LeafCounter(const LoopTree& tree, const Machine& machine, const Leaf& leaf,
@@ -90,7 +95,7 @@ class LeafCounter {
   }
 
  private:
-  // --- Finding how often each value is computed. ---
+  // --- finding how often each value is computed
 
   void FindLoopSets(std::span<const NodeId> roots) {
     for (NodeId id : loops::NodesUnder(pool_, roots)) {
@@ -103,8 +108,9 @@ class LeafCounter {
             node.opcode == Opcode::kAxis
                 ? chain_[i]->variable == id
                 : IsAccess(node) && chain_[i]->stores[node.buffer];
-        // A loaded value is taken to be the same in all tasks, even if the task
-        // loop contains stores to the buffer: they are to other elements.
+        // A loaded value is treated as the same in all tasks, even if tasks
+        // store to the buffer: a task's stores are to elements that other tasks
+        // do not load.
         if (varies && (node.opcode == Opcode::kAxis || chain_[i]->parent >= 0))
           set |= BitOf(i);
       }
@@ -116,7 +122,8 @@ class LeafCounter {
     return node.opcode == Opcode::kLoad || node.opcode == Opcode::kPad;
   }
 
-  // Returns how often a value that depends on these loops is computed.
+  // Returns how often a value is computed that depends on the variables of the
+  // loops in `set`.
   Times TimesOf(LoopSet set) const {
     size_t innermost = 0;
     for (size_t i = 0; i < chain_.size(); ++i) {
@@ -154,7 +161,8 @@ class LeafCounter {
     return result;
   }
 
-  // Returns the number of instructions of an execution.
+  // Returns the number of instructions that one execution takes: one for each
+  // vector that the lanes fill, or on a GPU for each subgroup.
   double VectorsOf(const Times& times, DType type) const {
     const double lanes = machine_.Lanes(type);
     return machine_.is_gpu ? times.lanes * std::ceil(times.invocations / lanes)
@@ -170,8 +178,9 @@ class LeafCounter {
 
   // --- arithmetic ---
 
-  // Adds operations on elements, and the instructions for them. `counter`: the
-  // member of the body that counts the instructions.
+  // Adds operations on elements to the body's work, and the instructions that
+  // they take. `counter` is the member that counts these instructions, `cost`
+  // the number of simple instructions for one operation.
   void CountOperations(const Times& times, DType type, double cost,
                        double operations, double BodyWork::* counter) {
     const double vectors = VectorsOf(times, type);
@@ -217,7 +226,8 @@ class LeafCounter {
     CountOperations(TimesOf(set), type, CostOf(kind, type), 1, counter);
   }
 
-  // Counts the instructions that compute the values, and their loads.
+  // Counts the instructions that compute the values of the nodes `roots`, and
+  // the loads of their operands, each node once.
   void CountValues(std::span<const NodeId> roots, bool is_dot = false) {
     std::vector<NodeId> stack(roots.begin(), roots.end());
     while (!stack.empty()) {
@@ -253,8 +263,8 @@ class LeafCounter {
       if (kind == OperationKind::kSlow) {
         body_.index_divisions += times.times * VectorsOf(times, node.type);
       } else {
-        // The lanes' part of an index costs nothing: the load instruction adds
-        // it.
+        // Only the scalar part of an index is counted: the load instruction
+        // itself adds the offsets of the lanes.
         body_.index_instructions += times.times;
       }
     }
@@ -352,7 +362,8 @@ class LeafCounter {
     const bool is_update = store.update != Update::kAssign;
     const Node& value = pool_[store.value];
     if (matrix > 1) {
-      // A subgroup multiplies the whole matrices with one instruction.
+      // One instruction of a subgroup multiplies whole small matrices, so each
+      // execution counts as one instruction.
       if (is_update) body_.matrices += times.times;
       body_.operations += is_update ? 2 * matrix * times.times : 0;
       body_.lane_operations += is_update ? 2 * matrix * times.times : 0;
@@ -386,9 +397,11 @@ class LeafCounter {
     if (is_update) CountAccess(times, step, vectors, /*is_store=*/false);
   }
 
-  // Counts the latency of updates that wait for each other.
+  // Counts the cycles of a chain of updates of one element (such as a sum), of
+  // which each waits for the one before it.
   void CountChain(const Store& store) {
-    // On a GPU, other invocations run while one waits.
+    // On a GPU such chains cost nothing, because other invocations run while
+    // one waits.
     if (machine_.is_gpu) return;
     double latency = LatencyOf(store);
     if (latency == 0) return;
@@ -412,15 +425,15 @@ class LeafCounter {
     body_.chain_cycles = std::max(body_.chain_cycles, latency * steps);
   }
 
-  // Returns the cycles from the element's old value to its new one; 0 if the
-  // store does not use the old value.
+  // Returns the cycles from the load of the element's old value until the new
+  // value is known. Returns 0 if the store does not use the old value.
   double LatencyOf(const Store& store) const {
     constexpr double kFloat = 4, kInteger = 1;
     const DType type = tree_.nest().buffers[store.buffer].type;
     if (store.update != Update::kAssign)
       return IsFloat(type) ? kFloat : kInteger;
-    // Latency from the load of the element's old value to each node that
-    // depends on that load.
+    // For each node that depends on the load of the element's old value: the
+    // cycles from that load to the node's value.
     std::unordered_map<NodeId, double> since;
     for (NodeId id : loops::NodesUnder(pool_, {&store.value, 1})) {
       const Node& node = pool_[id];

@@ -6,16 +6,17 @@
 namespace ember::tune {
 namespace {
 
-// Share of the error's variance that depends on the features. The rest is noise
-// of the measurements and of what features do not say.
+// Share of the error's variance that the features explain. The rest is noise of
+// the measurements and effects that no feature describes.
 constexpr double kSignal = 0.8;
-// The errors of candidates whose features differ by this distance or more are
-// hardly correlated.
+// Length scale of the kernel: if the features of two candidates differ by this
+// distance or more, their errors are hardly correlated.
 constexpr double kLength = 4;
 
 double Square(double x) { return x * x; }
 
-// Solves lower * x = b in place.
+// Solves lower * x = b, where `lower` is a lower triangular matrix; b becomes
+// x.
 void SolveLower(const std::vector<std::vector<double>>& lower,
                 std::vector<double>& b) {
   for (size_t i = 0; i < lower.size(); ++i) {
@@ -24,7 +25,8 @@ void SolveLower(const std::vector<std::vector<double>>& lower,
   }
 }
 
-// Solves the transpose of lower * x = b in place.
+// Solves transpose(lower) * x = b, where `lower` is a lower triangular matrix;
+// b becomes x.
 void SolveUpper(const std::vector<std::vector<double>>& lower,
                 std::vector<double>& b) {
   for (size_t i = lower.size(); i-- > 0;) {

@@ -1,5 +1,5 @@
-// Remembers by how much a model was wrong on measured candidates, and expects
-// the same error on candidates with similar features.
+// Stores the errors of a cost model's scores on measured candidates, and
+// predicts similar errors for candidates with similar features.
 //
 //   ErrorMemory errors(0.5);        // a model with errors of about 0.5
 //   errors.Add(features, 0.3);      // it was 0.3 too low there
@@ -8,7 +8,7 @@
 //
 // This is a Gaussian process with a squared exponential kernel; see Rasmussen,
 // Williams, "Gaussian Processes for Machine Learning" (2006), algorithm 2.1.
-// Only the last kMaxErrors are kept. Internal to cost models.
+// Only the last kMaxErrors errors are kept. Internal to cost models.
 #ifndef EMBER_TUNE_MODEL_ERROR_MEMORY_H_
 #define EMBER_TUNE_MODEL_ERROR_MEMORY_H_
 
@@ -28,11 +28,13 @@ class ErrorMemory {
     double deviation = 0;
   };
 
-  // deviation: the model's errors where nothing has been measured.
+  // `deviation` is the expected size of the model's errors on candidates that
+  // are unlike all measured ones.
   explicit ErrorMemory(double deviation) : deviation_(deviation) {}
 
   void Add(std::span<const float> features, double error);
-  // Makes At use what was added. Takes time cubic in the number of errors.
+  // Includes the errors that were added since the last call in the results of
+  // At. Takes time cubic in the number of errors.
   void Learn();
   Expected At(std::span<const float> features) const;
 
@@ -46,8 +48,9 @@ class ErrorMemory {
 
   const double deviation_;
   std::deque<Error> errors_;
-  // The lower triangle of the covariances' Cholesky factor, row by row, and the
-  // solution of covariances * weights = errors.
+  // factor_ is the lower triangle of the Cholesky factor of the errors'
+  // covariance matrix, row by row. weights_ solves covariances * weights =
+  // errors.
   std::vector<std::vector<double>> factor_;
   std::vector<double> weights_;
 };

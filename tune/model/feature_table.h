@@ -1,13 +1,13 @@
-// The table of a nest's features. A row that NestFeatures does not compute is a
-// check that fails in every test of it; tree tables (tree_table.h) name
-// features by their position here, so kFeatureVersion (nest_features.h) changes
-// with the table.
+// The table of the features that describe a loop nest to cost models. If
+// NestFeatures does not compute a row, a check in it fails. Trained trees
+// (tree_table.h) refer to features by their position here, so kFeatureVersion
+// (nest_features.h) changes whenever the table does.
 //
 // Numbers that are not said to be a share or a ratio are log2(1 + x). A number
-// "to" another one is log2(1/64 + their quotient). "Ideal" is the time that the
-// operations would take in full vectors, or the reading of the operands and
-// writing of the results, whichever is more: about the same for all schedules
-// of a dispatch.
+// "to" another one is log2(1/64 + their quotient). "The ideal" is a lower
+// estimate of the cycles, nearly the same for all schedules of a dispatch: the
+// arithmetic in full vectors, or the transfer of the operands and results,
+// whichever takes longer.
 #ifndef EMBER_TUNE_MODEL_FEATURE_TABLE_H_
 #define EMBER_TUNE_MODEL_FEATURE_TABLE_H_
 

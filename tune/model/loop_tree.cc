@@ -37,12 +37,13 @@ LoopRole RoleOf(LoopKind kind, bool is_gpu) {
 
 double Size(int64_t number) { return static_cast<double>(number); }
 
-// Returns the share of pairs of values a and b, spread evenly over their
-// ranges, for which a < b.
+// Returns the probability of a < b if a and b take all values of their ranges
+// equally often.
 double ShareBelow(Interval a, Interval b) {
   if (a.high < b.low) return 1;
   if (a.low >= b.high) return 0;
-  // b is constant in most conditions, so the middle of its range is compared.
+  // In most conditions b is constant, so a is compared with the middle of b's
+  // range instead of with all of its values.
   const double limit = (Size(b.low) + Size(b.high)) / 2;
   const double count = Size(a.high) - Size(a.low) + 1;
   return std::clamp((limit - Size(a.low)) / count, 0.0, 1.0);
@@ -63,7 +64,8 @@ LoopTree::LoopTree(const loops::LoopNest& nest,
                       .stores = std::vector<bool>(nest.buffers.size())});
     Add(phase.body, static_cast<int>(loops_.size()) - 1, 1, false);
   }
-  // Loops come after those around them.
+  // Passes `stores` from inner to outer loops. The list has each loop after the
+  // loops around it, so this goes backwards.
   for (size_t i = loops_.size(); i-- > 0;) {
     if (loops_[i].parent < 0) continue;
     std::vector<bool>& stores =
@@ -94,9 +96,9 @@ void LoopTree::Add(const Block& block, int loop, double share, bool is_masked) {
       case Statement::Kind::kIf: {
         const bool differs = DiffersInLanes(statement.condition, loop);
         leaves_.push_back({&statement, loop, share, is_masked});
-        // If the condition differs by lane, the body runs with a mask. Lanes
-        // for which the condition is false then take as much time as the
-        // others.
+        // If the condition differs between lanes, the body is executed with a
+        // mask. Lanes for which the condition is false then take as much time
+        // as the others, so the share is not reduced.
         const double inside =
             differs ? share : share * ShareOf(statement.condition);
         Add(statement.body, loop, inside, is_masked || differs);

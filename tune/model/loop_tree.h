@@ -1,13 +1,14 @@
-// A nest's loops as a tree, with the number of times that each runs, and its
-// statements as the leaves.
+// The loops of a nest as a tree: each loop with the number of times that it
+// runs in a call, and the statements as leaves.
 //
 //   const LoopTree tree(nest, parameters, /*is_gpu=*/false);
 //   for (const Leaf& leaf : tree.leaves())
 //     for (int loop : tree.ChainOf(leaf.loop)) ...   // outermost first
 //
-// Conditions count as the share of their iterations for which they probably
-// hold. The prologue is left out: it does not run in a call. Refers to the
-// nest, which must outlive it. Internal to NestFeatures.
+// A branch counts with the share of iterations in which its condition probably
+// holds. The prologue (which packs constants when a kernel is made) is left
+// out, because it does not run in a call. Refers to the nest, which must
+// outlive it. Internal to NestFeatures.
 #ifndef EMBER_TUNE_MODEL_LOOP_TREE_H_
 #define EMBER_TUNE_MODEL_LOOP_TREE_H_
 
@@ -20,40 +21,45 @@
 
 namespace ember::tune {
 
-// The loop of a phase's tasks, or the kind of a loop (loops::LoopKind). On CPUs
-// loops over invocations and matrices are serial loops.
+// The kind of a loop for cost estimates: the loop over a phase's tasks, or one
+// of loops::LoopKind. On CPUs, loops over invocations and matrices become
+// serial loops.
 enum class LoopRole : uint8_t {
   kTasks,
   kSerial,
   kUnrolled,
   kLanes,
-  kInvocations,  // loops over invocations and over subgroups
+  kInvocations,  // loops over invocations or over subgroups of a workgroup
   kDot,
   kMatrix,
 };
 
 struct TreeLoop {
-  int parent = -1;  // -1: a loop of tasks
+  // Number of the loop around this one; -1 for a loop over tasks.
+  int parent = -1;
   int phase = 0;
   LoopRole role = LoopRole::kSerial;
   loops::NodeId variable = 0;
   double extent = 1;
-  double runs = 1;  // number of times that the whole loop runs in a call
-  // For each buffer of the nest: true if the body stores to it.
+  double runs = 1;  // number of times that the loop is entered in a call
+  // One flag for each buffer of the nest: true if the loop's body stores to it.
   std::vector<bool> stores;
 
-  // True for loops that are loops in the code, too.
+  // True if the loop remains a loop in the generated code: it is not unrolled
+  // and not executed in lanes or invocations.
   bool IsCodeLoop() const {
     return role == LoopRole::kTasks || role == LoopRole::kSerial;
   }
 };
 
-// A statement without a body, or the condition of a branch.
+// A leaf of the tree: a statement without a body, or the condition of a branch.
 struct Leaf {
   const loops::Statement* statement = nullptr;
-  int loop = 0;            // the innermost loop around it
-  double share = 1;        // share of that loop's iterations that execute it
-  bool is_masked = false;  // a condition around it differs between lanes
+  int loop = 0;  // number of the innermost loop around the statement
+  // Share of that loop's iterations that execute the statement.
+  double share = 1;
+  // True if the statement is in a branch whose condition differs between lanes.
+  bool is_masked = false;
 };
 
 class LoopTree {
@@ -66,11 +72,14 @@ class LoopTree {
   std::span<const TreeLoop> loops() const { return loops_; }
   std::span<const Leaf> leaves() const { return leaves_; }
 
-  // Returns the loop and those around it, outermost first.
+  // Returns the numbers of the loop and of all loops around it, the outermost
+  // first.
   std::vector<int> ChainOf(int loop) const;
-  // Returns the innermost loop of the code that is or contains the loop.
+  // Returns the innermost loop for which IsCodeLoop holds, among the loop
+  // itself and those around it.
   int CodeLoopOf(int loop) const;
-  // Returns the number of elements of the buffer.
+  // Returns the number of elements of a buffer of the nest, given by its
+  // number.
   double ElementsOf(uint32_t buffer) const;
   double BytesOf(uint32_t buffer) const;
 

@@ -25,7 +25,8 @@ Machine MachineOf(const jit::CpuModel& cpu) {
 }
 
 Machine MachineOf(const jit::GpuModel& gpu) {
-  // The caches of GPUs are not in their models. These sizes are common ones.
+  // A GpuModel does not say how large the caches are, so common sizes are
+  // assumed.
   constexpr double kSecondCache = 4 << 20;
   constexpr int64_t kProcessors = 16;
   return {.is_gpu = true,

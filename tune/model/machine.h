@@ -1,6 +1,6 @@
-// The facts about a CPU or a GPU that decide how long a loop nest takes, in one
-// form for both. A GPU counts as a machine with a core per processor, whose
-// vectors have a lane for each invocation of a subgroup.
+// The properties of a CPU or a GPU from which cost models estimate the time of
+// a loop nest, in the same form for both. Each multiprocessor of a GPU counts
+// as a core, whose vectors have a lane for each invocation of a subgroup.
 //
 //   Machine machine = MachineOf(CpuModel::Of("x86_64-linux+avx2+fma"));
 //   machine.Lanes(DType::kF32);   // 8
@@ -17,13 +17,13 @@
 
 namespace ember::tune {
 
-// Bytes of a cache line.
+// Number of bytes of a cache line.
 inline constexpr double kLineBytes = 64;
 
 struct Machine {
   bool is_gpu = false;
   int64_t vector_bytes = 16;
-  int64_t vector_registers = 16;  // GPU: registers of an invocation
+  int64_t vector_registers = 16;  // for a GPU, the registers of an invocation
   int64_t subgroup_size = 1;      // only for GPUs
   bool has_fma = false;
   bool has_masks = false;
@@ -31,14 +31,15 @@ struct Machine {
   bool has_short_dots = false;
   bool has_bfloat_dots = false;
   bool has_matrices = false;
-  // Bytes of the caches. A GPU has the memory of a workgroup in place of the
-  // first one.
+  // Sizes of the caches in bytes. For a GPU, l1_bytes is the size of a
+  // workgroup's shared memory.
   double l1_bytes = 0;
   double l2_bytes = 0;
   double l3_bytes = 0;
-  double cores = 1;  // number of threads, or of a GPU's processors
+  double cores = 1;  // number of threads, or of a GPU's multiprocessors
 
-  // Returns the number of elements of the type that one instruction handles.
+  // Returns the number of elements of this type that one vector instruction (on
+  // a GPU, one instruction of a subgroup) handles.
   double Lanes(DType type) const;
 };
 

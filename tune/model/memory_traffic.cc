@@ -22,11 +22,11 @@ double Sum(std::span<const double> numbers) {
 
 void Raise(double& number, double least) { number = std::max(number, least); }
 
-// Describes the values that an index of an access takes while some of the loops
-// around the access iterate and the others do not.
+// Describes the values of one index of an access while some of the loops around
+// the access iterate and the others keep their variables.
 struct IndexValues {
-  double count = 1;  // number of different values
-  double span = 1;   // distance from the first to the last, plus 1
+  double count = 1;  // number of different values of the index
+  double span = 1;   // distance from the smallest to the largest value, plus 1
 };
 
 }  // namespace
@@ -84,8 +84,8 @@ std::vector<double> MemoryTraffic::LinesOf(
       if (nest.pool[id].opcode == Opcode::kAxis) of_index.push_back(id);
     }
   }
-  // From the innermost loop outwards: a loop whose variable is in no index
-  // touches the lines of one iteration.
+  // The loops are visited from the innermost outwards. If the variable of a
+  // loop occurs in no index, all its iterations touch the same lines.
   std::vector<double> result(chain.size() + 1);
   for (size_t first = chain.size() + 1; first-- > 0;) {
     const auto varies = [&](const std::vector<NodeId>& of_index) {
@@ -136,7 +136,9 @@ double MemoryTraffic::LinesIn(
                                            static_cast<double>(range.low) + 1);
     last.count = std::min(iterations, last.span);
   }
-  // Rows that are touched from their begin to their end share lines.
+  // If whole rows are touched, a cache line may hold the end of one row and the
+  // start of the next. So the lines of a row are rounded up only for partial
+  // rows.
   const double row_lines = last.span * bytes / kLineBytes;
   const double per_row =
       last.span >= row_elements && rows > 1 ? row_lines : std::ceil(row_lines);

@@ -4,16 +4,16 @@
 //   const MemoryTraffic traffic(tree);
 //   traffic.BytesBeyond(32 << 10);   // bytes that a cache of 32 KiB misses
 //
-// The working set of a loop is the memory lines that its iterations touch. If
-// one iteration fits the cache, the next one finds there what both touch, so
-// that the loop fetches each line once. If it does not fit, each iteration
-// fetches all of its lines again. The caches are taken to be fully associative,
-// and to hold at the beginning of a call what they held at its end: kernels are
-// called many times.
+// The working set of a loop is the set of cache lines that its iterations
+// touch. If the lines of one iteration fit in the cache, the next iteration
+// finds those that both touch, so the loop fetches each line once. If they do
+// not fit, each iteration fetches all of its lines again. Caches are modelled
+// as fully associative. At the beginning of a call they hold what the previous
+// call left, because kernels are called many times.
 //
 // Source of the model: Wolf, Lam, "A data locality optimizing algorithm" (PLDI
-// 1991), with footprints of boxes in place of reuse vectors. Internal to
-// NestFeatures. Registers are not memory here.
+// 1991), with bounding boxes of the touched elements in place of reuse vectors.
+// Internal to NestFeatures. Buffers in registers do not count as memory.
 #ifndef EMBER_TUNE_MODEL_MEMORY_TRAFFIC_H_
 #define EMBER_TUNE_MODEL_MEMORY_TRAFFIC_H_
 
@@ -30,26 +30,29 @@ class MemoryTraffic {
  public:
   explicit MemoryTraffic(const LoopTree& tree);
 
-  // Returns the bytes that cross the cache's boundary in a call.
+  // Returns the number of bytes that a cache of this size fetches in a call, in
+  // all phases or in one phase.
   double BytesBeyond(double cache_bytes) const;
   double BytesBeyond(double cache_bytes, int phase) const;
-  // Return the bytes that one iteration of a loop touches, and that the whole
-  // loop touches.
+  // Return the number of bytes in different cache lines that are touched by one
+  // iteration of a loop, and by all its iterations.
   double BytesOfIteration(int loop) const;
   double BytesOfLoop(int loop) const;
-  // Returns the bytes that a call touches.
+  // Returns the number of bytes in different cache lines that a call touches.
   double BytesOfCall() const;
 
  private:
-  // The accesses to one buffer in one loop. The largest counts, as others touch
+  // All accesses to one buffer in one loop, which are treated as a single one:
+  // each number is the largest of any access, because accesses in a loop touch
   // mostly the same lines.
   struct Group {
     int loop = 0;
     uint32_t buffer = 0;
     double share = 0;
-    // Lines that iterations of the loops from position i of the chain on touch,
-    // where those before it are at their first iteration. The last element is
-    // for one iteration of the innermost loop.
+    // lines[i] is the number of cache lines that are touched while the loops
+    // from position i of the chain (outermost first) on iterate, and the loops
+    // before it are at their first iteration. The last element is for one
+    // iteration of the innermost loop.
     std::vector<double> lines;
   };
 
@@ -57,15 +60,16 @@ class MemoryTraffic {
             std::span<const loops::NodeId> indices);
   std::vector<double> LinesOf(std::span<const int> chain, uint32_t buffer,
                               std::span<const loops::NodeId> indices) const;
-  // Returns the lines that an access touches while these loops iterate.
-  // variables: those of each index.
+  // Returns the number of cache lines that an access touches while these loops
+  // iterate. `variables` holds, for each index, the loop variables in it.
   double LinesIn(std::span<const int> iterating, uint32_t buffer,
                  std::span<const loops::NodeId> indices,
                  std::span<const std::vector<loops::NodeId>> variables) const;
 
   const LoopTree& tree_;
   std::vector<Group> groups_;
-  // For each loop and buffer, the lines of an iteration and of all.
+  // For each loop and buffer, the number of cache lines that one iteration, and
+  // the whole loop, touches.
   std::vector<std::vector<double>> of_iteration_, of_loop_;
 };
 

@@ -23,16 +23,16 @@ constexpr std::string_view kNames[] = {
 #undef EMBER_ROW
 };
 
-// Rates of a core, in bytes per cycle, at which lines come from beyond a cache.
-// Common values of the 2020s; their ratios matter.
+// Bytes per cycle that a core gets from the second cache, the third cache and
+// memory. They are common values of the 2020s; only their ratios matter.
 constexpr double kRateOfL2 = 32, kRateOfL3 = 12, kRateOfMemory = 4;
-// Cycles of each iteration of a loop, entry of a loop, task, phase, and start
-// of the threads.
+// Cycles of overhead: for each iteration of a loop, each entry of a loop, each
+// task, each phase, and each start of the threads.
 constexpr double kCyclesOfIteration = 1, kCyclesOfEntry = 8;
 constexpr double kCyclesOfTask = 60, kCyclesOfPhase = 400;
 constexpr double kCyclesOfThreads = 4000;
-// Computing and fetching overlap. Of the one that takes less time, this share
-// is not hidden by the other.
+// Computing and fetching data overlap. This share of the shorter of the two
+// times does not overlap with the longer one.
 constexpr double kUnhidden = 0.3;
 
 double Log(double x) { return std::log2(1 + std::max(x, 0.0)); }
@@ -44,7 +44,7 @@ double ShareOf(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
 
-// Computes the features of one nest.
+// Computes all features of one loop nest.
 class Features {
  public:
   Features(const loops::LoopNest& nest, std::span<const int64_t> parameters,
@@ -85,7 +85,8 @@ class Features {
     return tree_.loops()[loop].runs * tree_.loops()[loop].extent;
   }
 
-  // Returns the cycles of the slowest unit.
+  // Returns the estimated cycles of a loop's body: those of the slowest unit of
+  // a core (arithmetic, loads, stores, …), plus those of spilled registers.
   double CyclesOfBody(size_t loop) const {
     const BodyWork& work = work_[loop];
     return std::max({work.ArithmeticCycles(), work.LoadCycles(),
@@ -104,11 +105,12 @@ class Features {
   }
 
   void FindIdeal() {
-    // Two multiply-adds in each cycle.
+    // The ideal arithmetic does two vector multiply-adds in each cycle, that
+    // is, 4 operations for each lane.
     const double arithmetic =
         total_.operations / (4 * machine_.Lanes(DType::kF32));
-    // Kernels read packed constants in place of the inputs from which these are
-    // made, so both kinds count.
+    // A kernel reads packed copies of constants in place of the inputs from
+    // which they are made, so both kinds of buffers count as operands.
     operand_bytes_ = BytesIn(MemoryScope::kOutput);
     operand_bytes_ +=
         std::min(BytesIn(MemoryScope::kInput) + BytesIn(MemoryScope::kPacked),
@@ -182,7 +184,7 @@ class Features {
     Set(Feature::kL3Bytes, Log(traffic_.BytesBeyond(machine_.l3_bytes)));
   }
 
-  // Returns the cycles of one thread for the phase.
+  // Returns the cycles that one thread would need for all tasks of the phase.
   double CyclesOfPhase(int phase) {
     double computing = 0;
     for (size_t i = 0; i < work_.size(); ++i) {
@@ -292,8 +294,8 @@ class Features {
                 instructions));
     Set(Feature::kHotGuards,
         ShareOf(work.guards + work.masked + work.pads, instructions));
-    // Bytes that are touched by the innermost loop, by the loop around it, by
-    // the one around that, and by a task.
+    // Bytes that are touched by the innermost loop around the body, by the next
+    // two loops around it, and by one task.
     double bytes[4] = {};
     for (size_t i = 0; i < 3 && i < chain.size(); ++i)
       bytes[i] = traffic_.BytesOfLoop(chain[chain.size() - 1 - i]);
@@ -329,7 +331,8 @@ class Features {
   const LoopTree tree_;
   const MemoryTraffic traffic_;
   const std::vector<BodyWork> work_;
-  std::vector<double> cycles_;  // for each loop: the cycles of its body
+  // For each loop: the estimated cycles of its body in a call.
+  std::vector<double> cycles_;
   BodyWork total_;
   double body_cycles_ = 0, loop_cycles_ = 0, operand_bytes_ = 0, ideal_ = 0;
   double estimate_ = 0;
@@ -355,7 +358,8 @@ std::vector<float> NestFeatures(const loops::LoopNest& nest,
 std::vector<float> NestFeatures(const loops::LoopNest& nest,
                                 std::span<const int64_t> parameters,
                                 std::string_view target) {
-  // Only the texts of GPUs have the size of a subgroup.
+  // Only target texts of GPUs contain "subgroup", so this distinguishes them
+  // from CPUs.
   if (TargetText(target).Number("subgroup"))
     return NestFeatures(nest, parameters, jit::GpuModel::Of(target));
   return NestFeatures(nest, parameters, jit::CpuModel::Of(target));

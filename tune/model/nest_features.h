@@ -24,15 +24,17 @@
 
 namespace ember::tune {
 
-// Changes when the meaning or the number of features does. Files that contain
-// features or models of them have it in their header.
+// This version is raised when features change in meaning or number. Files that
+// contain features, or models that were trained on them, have it in their
+// header.
 inline constexpr int kFeatureVersion = 1;
 
-// Returns the features' names, in order, each unique: "flops", "l1_bytes".
+// Returns the names of the features, all different, in the order in which
+// NestFeatures returns them: "operations", "lane_share", ….
 std::span<const std::string_view> FeatureNames();
 
-// Returns the features of a nest. parameters: the values of the nest's
-// parameters. cpu.cores is the number of threads that are to run the kernel.
+// Returns the features of a nest. `parameters` are the values of the nest's
+// parameters. `cpu.cores` is the number of threads that will run the kernel.
 std::vector<float> NestFeatures(const loops::LoopNest& nest,
                                 std::span<const int64_t> parameters,
                                 const jit::CpuModel& cpu);
@@ -40,7 +42,7 @@ std::vector<float> NestFeatures(const loops::LoopNest& nest,
                                 std::span<const int64_t> parameters,
                                 const jit::GpuModel& gpu);
 
-// Returns the features of a nest for a CPU or a GPU that its text describes.
+// Returns the features of a nest for a CPU or a GPU, given by its target text.
 std::vector<float> NestFeatures(const loops::LoopNest& nest,
                                 std::span<const int64_t> parameters,
                                 std::string_view target);

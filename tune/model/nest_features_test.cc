@@ -35,9 +35,9 @@ float Get(const std::vector<float>& features, Feature feature) {
   return features[static_cast<size_t>(feature)];
 }
 
-// Returns lines "name number" of some features that are logarithms of numbers,
-// in the order of the table. "number" is the number itself, rounded: a float's
-// logarithm has five or six digits of it.
+// Returns a line "name number" for each chosen feature, in the order of the
+// table. All of these features are logarithms; "number" is the number itself,
+// rounded, because a float's logarithm gives only five or six digits of it.
 std::string Numbers(const std::vector<float>& features,
                     const std::set<Feature>& chosen) {
   std::ostringstream text;
@@ -56,7 +56,7 @@ std::string Numbers(const std::vector<float>& features,
 
 using enum Feature;
 
-// A product with a register tile of 4 rows by 2 vectors.
+// A matrix product with a register tile of 4 rows by 2 vectors.
 constexpr const char* kTiledProduct = R"(
 loops @product(%a: input f32[64, 256], %b: input f32[256, 128],
                %y: output f32[64, 128]) {
@@ -84,8 +84,9 @@ loops @product(%a: input f32[64, 256], %b: input f32[256, 128],
 })";
 
 TEST(NestFeatures, CountRegisterTiles) {
-  // 128 tiles of 256 steps: each step has 8 multiply-adds of vectors, loads 4
-  // values of %a and 2 vectors of %b, and waits 4 cycles for the sums.
+  // kTiledProduct has 128 tiles of 256 steps. Each step does 8 vector
+  // multiply-adds, loads 4 scalars of %a and 2 vectors of %b, and waits 4
+  // cycles for the sums.
   EXPECT_EQ(
       Numbers(FeaturesOf(kTiledProduct),
               {kOperations, kFused, kVectorLoads, kScalarLoads, kVectorStores,
@@ -99,8 +100,8 @@ TEST(NestFeatures, CountRegisterTiles) {
       "gathered_lanes 0\n"
       "vector_stores 1024\n"
       "iterations 32896\n"
-      // Each task reads %b, which the first cache does not hold, and its rows
-      // of %a once.
+      // Each of the 16 tasks fetches all of %b, which is larger than the first
+      // cache, and its own rows of %a once.
       "l1_bytes 2.195e+06\n"
       "tasks 16\n"
       "hot_trips 256\n"
@@ -116,7 +117,8 @@ TEST(NestFeatures, DifferBetweenTargets) {
       kTiledProduct, "x86_64-linux+avx2+fma+avx512f+l1=32K+l2=4M+cores=1");
   const std::vector<float> narrow =
       FeaturesOf(kTiledProduct, "x86_64-linux+l1=32K+l2=512K+cores=1");
-  // Lanes of 8 elements fill half of a vector of AVX-512.
+  // The product's vector loops have 8 lanes, which fill half of a vector of
+  // AVX-512.
   EXPECT_FLOAT_EQ(Get(wide, kLaneUse), 0.5);
   EXPECT_EQ(Numbers(narrow, {kFused, kHotTile}),
             "fused 1.049e+06\nhot_tile 16\n");
@@ -182,7 +184,8 @@ loops @sums(%a: input u8[512], %b: input i8[512, 8], %x: input f32[1000],
             "dots 128\n"
             "phases 2\n"
             "hot_trips 1000\n");
-  // The sum of floats waits for each addition.
+  // The chain of float additions is the slowest part of the body, so its share
+  // of the body's cycles is 1.
   EXPECT_FLOAT_EQ(Get(features, kHotChain), 1);
   EXPECT_FLOAT_EQ(Get(features, kHotLaneUse), 0.125);
 }
@@ -200,7 +203,8 @@ TEST(NestFeatures, HaveUniqueNames) {
             kFeatureCount);
 }
 
-// NestFeatures checks that all features are set and finite.
+// The test only calls NestFeatures for random nests: it checks by itself that
+// all features are set and finite.
 TEST(NestFeatures, ExistForRandomNests) {
   const SeedRange seeds = TestSeeds(200);
   for (uint64_t seed = seeds.begin; seed < seeds.end; ++seed) {

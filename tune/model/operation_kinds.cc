@@ -79,7 +79,8 @@ OperationKind KindOf(Opcode opcode, DType type) {
 }
 
 double CostOf(OperationKind kind, DType type) {
-  // Arithmetic on narrow floats widens the operands and rounds the result.
+  // Arithmetic on floats of 16 bits or fewer is emulated: operands are widened
+  // and the result is rounded, which takes about 4 instructions.
   const double emulated = IsNarrowFloat(type) ? 4 : 1;
   switch (kind) {
     case OperationKind::kNone:

@@ -15,22 +15,23 @@
 namespace ember::tune {
 
 enum class OperationKind : uint8_t {
-  kNone,      // costs nothing: constants, parameters, variables
-  kMemory,    // loads
-  kFloat,     // additions, multiplications, extremes, rounding, comparisons
-  kSlow,      // divisions, square roots, remainders
+  kNone,    // constants, parameters, variables, which cost nothing
+  kMemory,  // loads
+  kFloat,   // float additions, multiplications, extremes, rounding, comparisons
+  kSlow,    // float and integer divisions, square roots, remainders
   kFunction,  // transcendental functions, which are polynomials in code
-  kInteger,   // additions, logic, shifts, comparisons
+  kInteger,   // integer additions, logic, shifts, comparisons
   kProduct,   // products of integers
   kConvert,   // casts between types
   kSelect,
 };
 
-// Returns the kind of an instruction. type: the type of its operands.
+// Returns the kind of an instruction whose operands have this type.
 OperationKind KindOf(tensor::Opcode opcode, DType type);
 
-// Returns the approximate number of simple instructions that code has for one
-// instruction of the kind; also its slowdown for types that code emulates.
+// Returns the approximate number of simple instructions that the code has for
+// one instruction of the kind. The number is larger for types whose arithmetic
+// the code emulates.
 double CostOf(OperationKind kind, DType type);
 
 }  // namespace ember::tune

@@ -1,12 +1,13 @@
-// The errors of a model's scores in one measured group.
+// The errors (residuals) of a cost model's scores for measured candidates of
+// one task, the "group".
 //
 //   const Residuals residuals(scores, seconds);
 //   residuals[0].candidate;   // its position in the group
 //   residuals[0].error;       // by how much its score was too low
 //
-// Scores compare candidates of one task only, so the mean of the errors says
-// nothing: it is subtracted. Candidates that failed, whose time is not finite
-// or not positive, are left out. Internal to cost models.
+// Only differences between scores of a task have a meaning, so the mean of the
+// errors is subtracted from each error. Candidates that failed, whose time is
+// not finite or not positive, are left out. Internal to cost models.
 #ifndef EMBER_TUNE_MODEL_RESIDUALS_H_
 #define EMBER_TUNE_MODEL_RESIDUALS_H_
 
@@ -23,7 +24,8 @@ struct Residual {
 
 class Residuals {
  public:
-  // Both spans have an element for each candidate.
+  // Computes the errors. Both spans have one element for each candidate of the
+  // group.
   Residuals(std::span<const double> scores, std::span<const double> seconds);
 
   size_t size() const { return residuals_.size(); }

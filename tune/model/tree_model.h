@@ -1,14 +1,15 @@
-// A cost model of regression trees that were trained ahead of time, on measured
-// schedules of other dispatches, and that learns from the schedules that are
-// measured in this run.
+// A cost model of regression trees. The trees were trained ahead of time on
+// measured schedules of other dispatches; the model corrects their predictions
+// with the schedules that are measured in this run.
 //
 //   EMBER_ASSIGN_OR_RETURN(TreeModel model, TreeModel::Shipped());
 //   const auto predictions = model.Predict(features);
 //
-// A score is the analytic estimate, plus the mean of the ensembles, plus a
-// correction from measured candidates with similar features
-// (error_memory.h). The deviation is small where the ensembles agree and where
-// similar candidates have been measured.
+// A score is the sum of three parts: the weighted estimate of the analytic
+// model, the mean of the results of several ensembles of trees, and a
+// correction from measured candidates with similar features (error_memory.h).
+// The deviation is small where the ensembles agree and similar candidates have
+// been measured.
 //
 // How the trees were made, and how well they predict: tune/model/README.md.
 #ifndef EMBER_TUNE_MODEL_TREE_MODEL_H_
@@ -38,7 +39,7 @@ class TreeModel final : public CostModel {
               std::span<const double> seconds) override;
 
  private:
-  // Returns the prediction without the correction.
+  // Returns the prediction without the correction from measured candidates.
   Prediction PredictByTrees(std::span<const float> features) const;
 
   TreeTable table_;

@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view kTarget =
     "x86_64-linux+avx2+fma+l1=32K+l2=1024K+l3=32M+cores=1";
 
-// Returns the features of a product of 256 x 256 matrices with register tiles
-// of `rows` by `vectors` vectors.
+// Returns the features of a nest that multiplies two 256 x 256 matrices with
+// register tiles of `rows` rows by `vectors` vectors.
 std::vector<float> TiledProduct(int rows, int vectors) {
   const int width = 8 * vectors;
   const std::string u = std::to_string(rows), v = std::to_string(vectors);
@@ -38,7 +38,8 @@ std::vector<float> TiledProduct(int rows, int vectors) {
 
 TEST(TreeModel, PrefersTilesThatFillTheRegisters) {
   const TreeModel model = TreeModel::Shipped();
-  // One sum at a time, a tile of 4 by 2, and one of 16 by 4 that spills.
+  // The three nests have a tile of a single vector, a tile of 4 by 2 vectors
+  // that fits in the registers, and one of 16 by 4 that spills.
   const std::vector<std::vector<float>> tiles = {
       TiledProduct(1, 1), TiledProduct(4, 2), TiledProduct(16, 4)};
   const auto predictions = model.Predict(tiles);
@@ -54,8 +55,8 @@ TEST(TreeModel, LearnsFromMeasuredCandidates) {
       TiledProduct(1, 1), TiledProduct(4, 2), TiledProduct(2, 2),
       TiledProduct(8, 1)};
   const auto before = model.Predict(tiles);
-  // On this machine, small tiles are as fast as large ones. One candidate has
-  // failed.
+  // The measured times contradict the trees: small tiles are as fast as large
+  // ones. One candidate failed, so it has no time.
   const double failed = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
     model.Update(std::vector{tiles[0], tiles[1], tiles[3]},

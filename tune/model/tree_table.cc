@@ -53,7 +53,8 @@ StatusOr<TreeTable> TreeTable::Parse(std::span<const uint8_t> file) {
   for (uint64_t i = 0; i < ensembles; ++i) {
     Ensemble& ensemble = table.ensembles_.emplace_back();
     const uint64_t trees = in.Unsigned(4), nodes = in.Unsigned(4);
-    // The products do not overflow, because both numbers have 32 bits.
+    // The sizes are multiplied in 64 bits and cannot overflow, because both
+    // counts have 32 bits.
     if (!in.ok() || 4 * trees + kBytesOfNode * nodes > in.remaining())
       return Damaged(Concat({"ensemble ", i, " is cut off"}));
     for (uint64_t t = 0; t < trees; ++t)
@@ -78,7 +79,8 @@ StatusOr<TreeTable> TreeTable::Parse(std::span<const uint8_t> file) {
   return table;
 }
 
-// A tree is the nodes from `begin` to `end`.
+// Checks one tree of an ensemble, which consists of the nodes from `begin` to
+// `end`.
 Status TreeTable::CheckTree(const Ensemble& ensemble, size_t begin,
                             size_t end) {
   if (begin >= end || end > ensemble.nodes.size())

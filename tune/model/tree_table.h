@@ -41,20 +41,20 @@ class TreeTable {
 
   size_t ensembles() const { return ensembles_.size(); }
   size_t tree_count() const;
-  // The number by which a score contains the analytic estimate.
+  // The factor with which the analytic estimate enters the score.
   double analytic_share() const { return analytic_share_; }
-  // The deviation of scores from measured times on dispatches that were not
-  // trained on.
+  // The standard deviation of the trees' scores from measured times, on
+  // dispatches that were left out of the training.
   double deviation() const { return deviation_; }
 
-  // Returns the sum of the ensemble's trees. features: as many as there are in
-  // a nest's features.
+  // Returns the sum of the results of an ensemble's trees for a nest with these
+  // features. There must be kFeatureCount features.
   double Evaluate(size_t ensemble, std::span<const float> features) const;
 
  private:
   struct Node {
     uint16_t feature = 0;
-    uint16_t right = 0;  // distance in nodes; 0 for leaves
+    uint16_t right = 0;  // distance in nodes to the right child; 0 for leaves
     float number = 0;    // threshold or value
   };
   struct Ensemble {

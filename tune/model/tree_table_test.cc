@@ -49,7 +49,8 @@ class FileWriter {
   std::vector<uint8_t> bytes_;
 };
 
-// Two ensembles: one of two trees, and one of a leaf.
+// Returns a file of two ensembles: one has two trees, of which the second is a
+// leaf, the other one has a single leaf.
 //
 //   feature 0 < 2 ? (feature 3 < 1 ? 10 : 20) : 30      plus      0.5
 //   -1
@@ -98,7 +99,8 @@ TEST(TreeTable, RefusesEveryCutFile) {
   }
 }
 
-// Each byte of the file is changed in several ways: what is accepted must end.
+// Changes each byte of the file in several ways. A changed file that Parse
+// accepts must still be evaluated in finite time and without bad accesses.
 TEST(TreeTable, SurvivesDamage) {
   const std::vector<uint8_t> file = SmallFile();
   const std::vector<float> features(kFeatureCount);
@@ -132,7 +134,8 @@ TEST(TreeTable, SaysWhatIsWrong) {
               HasSubstr("with 7; make it again with ./dev tune-model"));
   EXPECT_THAT(ErrorOf(FileWriter().Header(0).bytes()),
               HasSubstr("expected 1 to 64 ensembles"));
-  // Sizes that are not there take no memory.
+  // An ensemble claims to have 2^32 - 1 trees and nodes. Parse refuses that
+  // before it allocates memory for them.
   EXPECT_THAT(ErrorOf(FileWriter().Header(1).Number(~0u).Number(~0u).bytes()),
               HasSubstr("ensemble 0 is cut off"));
   const auto of_tree = [](const FileWriter& nodes, uint64_t count) {

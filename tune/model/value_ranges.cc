@@ -23,7 +23,8 @@ class Evaluation {
   Interval Of(NodeId root) {
     for (NodeId id : loops::NodesUnder(nest_.pool, {&root, 1})) {
       if (ranges_.contains(id)) continue;
-      // An axis' extent is evaluated before the axis itself, by another call.
+      // The range of a loop variable needs the range of its extent, which
+      // Compute evaluates by another call.
       const Interval range = Compute(id);
       ranges_.emplace(id, tensor::Intersect(range, nest_.pool[id].range));
     }

@@ -1,11 +1,12 @@
-// Ranges of a nest's integer values in one call, while some loops iterate and
-// the others are at their first iteration.
+// Computes ranges of a nest's integer values (such as indices) in one call,
+// while some loops iterate and the others are at their first iteration.
 //
 //   const ValueRanges ranges(nest, parameters);
 //   ranges.Of(extent);                            // all loops iterate
 //   ranges.Of(i * 16 + j, [&](NodeId axis) { return axis == j; });  // {0, 15}
 //
-// Refers to the nest. Internal to NestFeatures. Thread-safe.
+// Refers to the nest, which must outlive it. Internal to NestFeatures.
+// Thread-safe.
 #ifndef EMBER_TUNE_MODEL_VALUE_RANGES_H_
 #define EMBER_TUNE_MODEL_VALUE_RANGES_H_
 
@@ -21,7 +22,7 @@ namespace ember::tune {
 
 class ValueRanges {
  public:
-  // True for the variables of the loops that iterate.
+  // Returns true if `variable` is the variable of a loop that iterates.
   using Iterates = std::function<bool(loops::NodeId variable)>;
 
   ValueRanges(const loops::LoopNest& nest, std::span<const int64_t> parameters)

@@ -16,15 +16,15 @@
 namespace ember::tune {
 namespace {
 
-// Version of the tables; it is raised when they change. A file of a later
-// version is refused.
+// Version of the tables in the file, raised when they change. A file with a
+// later version is refused.
 constexpr int64_t kVersion = 1;
-// Milliseconds to wait for a process that writes at the moment.
+// Milliseconds to wait while another process writes to the file.
 constexpr int kPatience = 5000;
-// Number of trials after which the file's size is looked at.
+// Number of added trials after which the size of the file is checked.
 constexpr int64_t kPruneInterval = 256;
-// Largest number of bytes of the file: kMaxTrials of 2000 bytes, and room for
-// everything else.
+// Largest number of bytes of the file: enough for kMaxTrials trials of 2000
+// bytes, and for everything else.
 constexpr int64_t kMaxBytes = int64_t{256} << 20;
 constexpr int64_t kPageBytes = 4096;
 
@@ -42,8 +42,9 @@ CREATE TABLE IF NOT EXISTS best(
   ratio REAL NOT NULL, seconds REAL NOT NULL, build TEXT NOT NULL);
 )";
 
-// Locks the file for this process. Waits for a moment: worker processes of a
-// tuner that was killed have the lock until they have ended, too.
+// Locks the file for this process. Retries for two seconds: the worker
+// processes of a tuner that was killed inherited its lock and have it until
+// they end.
 bool Lock(const FileDescriptor& file) {
   constexpr int kTries = 20;
   constexpr std::chrono::milliseconds kPause{100};
@@ -56,8 +57,8 @@ bool Lock(const FileDescriptor& file) {
 
 }  // namespace
 
-// A prepared statement. Values are bound in order, and columns are read in
-// order.
+// A prepared SQL statement. Bind sets its values one after another, and columns
+// are read by number.
 class RecordStore::Statement {
  public:
   Statement(sqlite3* database, const std::string& sql) {
@@ -80,7 +81,8 @@ class RecordStore::Statement {
     sqlite3_bind_double(statement_, ++bound_, number);
     return *this;
   }
-  // Moves on to the next row. Returns false at the end and after an error.
+  // Reads the next row of the statement's result. Returns false at the end and
+  // after an error.
   bool Next() {
     result_ = statement_ == nullptr ? SQLITE_ERROR : sqlite3_step(statement_);
     return result_ == SQLITE_ROW;
@@ -279,8 +281,8 @@ StatusOr<std::vector<TrialRecord>> RecordStore::Trials(const Task& task) const {
 
 StatusOr<std::vector<BestRecord>> RecordStore::Near(const Task& task,
                                                     int most) const {
-  // The names of a model's dispatches end with what they compute: d7_conv_max
-  // and d12_conv_max are near.
+  // The name of a dispatch is its number and what it computes: d7_conv_max and
+  // d12_conv_max are alike. The search is for names with the same end.
   const std::string kind =
       "%" + task.name.substr(std::min(task.name.find('_'), task.name.size()));
   Statement find(database_,
@@ -346,7 +348,8 @@ StatusOr<int64_t> RecordStore::Import(const jit::TunedSchedules& schedules) {
 }
 
 Status RecordStore::Merge(const std::string& other) {
-  // Opens the other file first, for its checks.
+  // The other file is opened once as a store, only to check that it is a file
+  // of records.
   EMBER_RETURN_IF_ERROR(Open(other, Access::kRead).status());
   Statement attach(database_, "ATTACH DATABASE ? AS other");
   attach.Bind(other).Next();

@@ -97,7 +97,8 @@ TEST_F(RecordStoreTest, OneTunerAtATime) {
   EXPECT_TRUE(RecordStore::Open(path_, Access::kTune).ok());
 }
 
-// The processes of a killed tuner inherited its lock.
+// The child inherits the store's lock and has it for 0.4 s after the store is
+// gone, as workers of a killed tuner do. Opening the file waits for its end.
 TEST_F(RecordStoreTest, WaitsForTheProcessesOfAKilledTuner) {
   auto store = Open();
   const pid_t child = fork();
@@ -165,8 +166,8 @@ TEST_F(RecordStoreTest, NearTasksHaveTheSameKind) {
   EXPECT_EQ((*near)[0].schedule, "b");
 }
 
-// Kills a process that writes, again and again. What it has said to have
-// written is there afterwards.
+// Kills a process that adds trials, several times. Each trial that the process
+// reported as added must be in the file afterwards.
 TEST_F(RecordStoreTest, AKilledTunerLosesNothingThatItWrote) {
   constexpr int kRounds = 5;
   int expected = 0;

@@ -1,5 +1,5 @@
-// Scores candidates before they are measured: by the analytic model, and by a
-// learned one (tune/model/cost_model.h).
+// Predicts which candidates are fast, before they are measured: with the
+// analytic cost model, and with a learned one (tune/model/cost_model.h).
 //
 //   Scorer scorer(&model);
 //   std::vector<double> drafts = scorer.Draft(candidates);
@@ -22,18 +22,20 @@ namespace ember::tune {
 
 class Scorer {
  public:
-  // model: the learned model; null: the analytic one ranks alone.
+  // `model` is the learned model. If it is null, the analytic model gives all
+  // scores.
   explicit Scorer(CostModel* model) : model_(model) {}
 
-  // Returns scores of the analytic model; higher is faster.
+  // Returns a quick score of each candidate, from the analytic model; a higher
+  // one is faster.
   std::vector<double> Draft(std::span<const Candidate> candidates) const;
-  // Returns predictions of the learned model, or of the analytic one.
+  // Returns predictions of the learned model; if there is none, of the analytic
+  // one.
   std::vector<CostModel::Prediction> Score(
       std::span<const Candidate> candidates) const;
 
-  // Updates the analytic model, and the learned model if there is one, with the
-  // trials of one task. seconds: the time of the task's default schedule, by
-  // which the ratios of the trials are multiplied.
+  // Updates the models with the trials of one task. `seconds` is the time of
+  // the task's default schedule; a trial's ratio times `seconds` is its time.
   void Learn(std::span<const Tried> trials, double seconds);
 
  private:

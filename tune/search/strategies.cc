@@ -16,16 +16,18 @@
 namespace ember::tune {
 namespace {
 
-// Number of attempts to draw a new candidate, for each candidate that is
-// wanted.
+// The number of attempts to find new candidates is this number times the number
+// of candidates that are requested.
 constexpr size_t kAttempts = 8;
 
-// Collects candidates, each once.
+// A list of candidates that all differ from each other and from those that the
+// task's search has seen before.
 class Collection {
  public:
   explicit Collection(const TaskState& state) : state_(state) {}
 
-  // Adds the candidate if it is new. Returns true if it was added.
+  // Adds the candidate if neither this list nor the task's search has an equal
+  // one. Returns true if it was added.
   bool Add(std::optional<Candidate> candidate) {
     if (!candidate || state_.WasSeen(*candidate) ||
         !hashes_.insert(candidate->hash).second ||
@@ -45,7 +47,7 @@ class Collection {
   std::vector<Candidate> items_;
 };
 
-// Moves the candidates with these numbers out of the list.
+// Moves the candidates at these positions out of the list and returns them.
 std::vector<Candidate> Take(std::vector<Candidate>& from,
                             const std::vector<size_t>& numbers) {
   std::vector<Candidate> taken;
@@ -54,7 +56,7 @@ std::vector<Candidate> Take(std::vector<Candidate>& from,
   return taken;
 }
 
-// Returns the numbers 0, 1, ... of scores, the highest score first.
+// Returns the positions of the scores, the position of the highest score first.
 std::vector<size_t> Ranked(const std::vector<double>& scores) {
   std::vector<size_t> numbers(scores.size());
   std::iota(numbers.begin(), numbers.end(), size_t{0});
@@ -63,8 +65,8 @@ std::vector<size_t> Ranked(const std::vector<double>& scores) {
   return numbers;
 }
 
-// Returns the scores of candidates. optimism: by how many deviations an
-// uncertain candidate is preferred.
+// Returns the scores of candidates. `optimism` times a candidate's deviation is
+// added to its score, so that uncertain candidates are tried.
 std::vector<double> ScoresOf(const Scorer& scorer,
                              std::span<const Candidate> candidates,
                              double optimism) {
@@ -74,8 +76,9 @@ std::vector<double> ScoresOf(const Scorer& scorer,
   return scores;
 }
 
-// Chooses the candidates with the best scores, and some others at random, so
-// that the model also learns about what it thinks is slow.
+// Chooses the candidates with the best scores. About a tenth are chosen at
+// random instead, so that the model also learns about candidates that it
+// predicts to be slow.
 std::vector<Candidate> Choose(std::vector<Candidate>& candidates,
                               const std::vector<double>& scores, size_t count,
                               Random& random) {
@@ -90,11 +93,12 @@ std::vector<Candidate> Choose(std::vector<Candidate>& candidates,
   return Take(candidates, ranked);
 }
 
-// Returns one of the fastest points; the default one if none was measured.
+// Returns a point to start from: mostly one of the fastest, otherwise the best
+// verified one, which is the default at first.
 const Point& Parent(const TaskState& state,
                     const std::vector<const Tried*>& fastest, Random& random) {
   if (fastest.empty() || random.Chance(0.1)) return state.best();
-  // The smaller of two random ranks: faster ones are more likely.
+  // The smaller one of two random ranks makes faster points more likely.
   const size_t rank =
       std::min(random.Below(fastest.size()), random.Below(fastest.size()));
   return fastest[rank]->point;
@@ -115,15 +119,16 @@ class DraftStrategy final : public Strategy {
  public:
   std::vector<Candidate> Propose(const TaskState& state, const Scorer& scorer,
                                  size_t count, Random& random) override {
-    // For each candidate that is measured, kDrawn candidates are drawn. A quick
-    // score chooses kRanked of these, and only they get the model's full score.
+    // For each candidate to be proposed, kDrawn candidates are drawn. The quick
+    // score of the analytic model keeps kRanked of them; only these get the
+    // slower score of the learned model.
     constexpr size_t kDrawn = 8, kRanked = 4;
     constexpr size_t kParents = 8;
     const std::vector<const Tried*> fastest = state.Fastest(kParents);
     Collection drawn(state);
-    // Until there are 32 trials, half of the candidates are random samples.
-    // After that a quarter is. The others are made from the fastest schedules
-    // so far.
+    // Share of candidates that are independent random samples: a half up to 32
+    // trials, then a quarter. All others are mutations and crossings of the
+    // fastest schedules.
     const double fresh = state.trials() < 32 ? 0.5 : 0.25;
     for (size_t i = 0; i < count * kDrawn * 2 && drawn.size() < count * kDrawn;
          ++i) {
@@ -190,7 +195,8 @@ class AnnealingStrategy final : public Strategy {
       chains_.push_back(
           {start ? start->point : state.space().start().point, std::nullopt});
     }
-    // The model has learned since the last call, so old scores are dropped.
+    // The model may have changed since the last call, so the chains' old scores
+    // are discarded.
     for (Chain& chain : chains_) chain.score.reset();
     Collection visited(state);
     for (size_t step = 0; step < kSteps; ++step) {
@@ -242,7 +248,8 @@ class GridStrategy final : public Strategy {
   }
 
  private:
-  // A number of the default schedule, wherever it occurs, and its values.
+  // A dimension of the grid: a number that occurs in the default schedule, and
+  // the values that replace all its occurrences.
   struct Knob {
     int64_t number = 0;
     std::vector<int64_t> values;
@@ -276,7 +283,7 @@ class GridStrategy final : public Strategy {
     return point;
   }
 
-  // Moves on to the next combination of values.
+  // Advances to the next combination of the knobs' values, like a counter.
   void Advance() {
     for (Knob& knob : knobs_) {
       if (++knob.choice < knob.values.size()) return;

@@ -1,5 +1,4 @@
-// The strategies of the search: each proposes candidates of a task for the next
-// trials.
+// A strategy of the search proposes candidates of a task for the next trials.
 //
 //   EMBER_ASSIGN_OR_RETURN(std::unique_ptr<Strategy> strategy,
 //                          NewStrategy("draft"));
@@ -36,18 +35,19 @@ namespace ember::tune {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // Returns up to `count` different candidates of the task that were not seen
-  // before. Fewer, or none, if the space has no more or none was found.
+  // Returns up to `count` different candidates of the task that were not
+  // proposed before. The list is shorter, or empty, if no further candidates
+  // exist or are found.
   virtual std::vector<Candidate> Propose(const TaskState& state,
                                          const Scorer& scorer, size_t count,
                                          Random& random) = 0;
 };
 
-// The names of the strategies, the default one first.
+// Returns the names of all strategies, the default one first.
 std::vector<std::string_view> StrategyNames();
 
-// Makes the strategy for one task. Errors: kInvalidArgument that lists the
-// names.
+// Makes a strategy for the search of one task. An unknown name is
+// kInvalidArgument; the message lists the known names.
 StatusOr<std::unique_ptr<Strategy>> NewStrategy(std::string_view name);
 
 }  // namespace ember::tune

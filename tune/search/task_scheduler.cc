@@ -6,11 +6,12 @@
 namespace ember::tune {
 namespace {
 
-// The improvement of the ratio that is assumed before there are trials, and
-// the number of trials after which most of it has been found.
+// Assumptions for tasks with few trials: a search improves the ratio by
+// kAssumedGain in all, and finds most of that in the first kAssumedTrials
+// trials.
 constexpr double kAssumedGain = 0.2;
 constexpr double kAssumedTrials = 48;
-// The recent improvement of a task is its mean over this number of trials.
+// Number of trials over which the recent improvement of a task is averaged.
 constexpr size_t kWindow = 32;
 
 }  // namespace
@@ -28,7 +29,8 @@ double TaskScheduler::Gain(size_t task, const TaskState& state) const {
         curve.size() > window ? curve[curve.size() - 1 - window] : 1;
     recent = (before - curve.back()) / static_cast<double>(window);
   }
-  // Improvements become rarer, so the expected one is half of the recent one.
+  // Improvements become rarer during a search, so the next ones are expected to
+  // be half as large as recent ones.
   return shares_[task] * std::max(assumed, recent / 2);
 }
 

@@ -1,5 +1,5 @@
-// Holds the search's knowledge of a task: its space, its trials, the best
-// schedule.
+// The state of the search for one task: the space of schedules, the trials so
+// far and the best schedule.
 //
 //   TaskState state(space);
 //   state.Add(candidate, features, result);
@@ -21,7 +21,7 @@
 
 namespace ember::tune {
 
-// A candidate that was tried.
+// A candidate that was tried (measured, or refused), with its result.
 struct Tried {
   Point point;
   Outcome outcome = Outcome::kRefused;
@@ -35,37 +35,40 @@ class TaskState {
 
   const Space& space() const { return *space_; }
 
-  // True if the candidate was proposed before, or one whose nest has the same
-  // features: both take the same time. Each is tried once.
+  // True if the candidate was proposed before, or another one whose nest has
+  // the same features. Such candidates are taken to have the same time, so only
+  // one of them is tried.
   bool WasSeen(const Candidate& candidate) const;
   void MarkSeen(const Candidate& candidate);
 
-  // Adds a trial. It does not change the best schedule, because one measurement
-  // may be too good by chance: see Keep.
+  // Adds a trial. It does not change the best schedule, because a single
+  // measurement may be too fast by chance; Keep changes it after verification.
   void Add(Tried tried);
-  // Makes the point the best one, with a ratio that was verified.
+  // Makes `point` the best schedule. `ratio` is its verified ratio.
   void Keep(Point point, double ratio);
 
   size_t trials() const { return tried_.size(); }
   std::span<const Tried> tried() const { return tried_; }
-  // The measured trials, the fastest first; at most `most`.
+  // Returns the trials that were measured, the fastest first, at most `most`.
   std::vector<const Tried*> Fastest(size_t most) const;
-  // The smallest ratio of a single measurement, at most 1.
+  // The smallest ratio of any single measurement, not verified; at most 1.
   double least_ratio() const { return least_ratio_; }
 
-  // The verified best schedule; the default one with ratio 1 at first.
+  // The best schedule that was verified; at first the default schedule, whose
+  // ratio is 1.
   const Point& best() const {
     return has_best_ ? best_ : space_->start().point;
   }
   double best_ratio() const { return best_ratio_; }
   bool has_best() const { return has_best_; }
 
-  // The best ratio after each trial.
+  // The best verified ratio after each trial.
   std::span<const double> curve() const { return curve_; }
 
  private:
   const Space* space_;
-  std::set<uint64_t> seen_;  // hashes of steps and of features
+  // Hashes of the steps, and of the features, of candidates that were proposed.
+  std::set<uint64_t> seen_;
   std::vector<Tried> tried_;
   Point best_;
   bool has_best_ = false;

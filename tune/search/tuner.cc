@@ -8,13 +8,13 @@
 namespace ember::tune {
 namespace {
 
-// Number of careful trials of a candidate that may be kept.
+// Number of careful trials with which a promising candidate is verified.
 constexpr size_t kVerifications = 3;
 // A trial is stopped as hopeless if it is much slower than Trial::best. This
 // value of Trial::best prevents that for the default schedule: if other
 // programs disturb the measurement, it may seem much slower than it is.
 constexpr double kNeverHopeless = 1000;
-// Number of candidates of a batch that are verified.
+// Largest number of candidates of a batch that are verified, the fastest first.
 constexpr size_t kVerified = 2;
 
 }  // namespace
@@ -97,8 +97,8 @@ Status Tuner::Suggest(size_t task, const Point& point) {
 
 void Tuner::Recall(size_t task, Tried tried) {
   const size_t slot = slot_[task];
-  // A trial whose schedule no longer applies is ignored: no strategy can
-  // propose it.
+  // An earlier trial is ignored if its schedule no longer applies to the task:
+  // no strategy can propose that schedule.
   const StatusOr<Candidate> candidate = spaces_[slot].Build(tried.point);
   if (!candidate.ok() || states_[slot].WasSeen(*candidate)) return;
   states_[slot].MarkSeen(*candidate);
@@ -123,8 +123,8 @@ void Tuner::LearnRecalled() {
 Status Tuner::Run() {
   LearnRecalled();
   while (!IsAtEnd()) {
-    // Tasks with suggestions come first: a suggestion is the best schedule that
-    // is known so far.
+    // Tasks with suggested schedules come first, because those are the best
+    // schedules that earlier searches found.
     size_t next = 0;
     while (next < active_.size() && suggested_[next].empty()) ++next;
     if (next == active_.size()) next = scheduler_->Next(states_);
@@ -149,7 +149,8 @@ Status Tuner::RunBatch(size_t active) {
   }
   for (const Candidate& candidate : candidates) state.MarkSeen(candidate);
   std::vector<Tried> tried;
-  // Trials that ended before an interruption count, too.
+  // If MeasureAll is cancelled, the models still learn from the trials that
+  // have ended, so its status is returned afterwards.
   const Status measured = MeasureAll(active, candidates, tried);
   scorer_.Learn(tried, rows_[active_[active]].seconds);
   EMBER_RETURN_IF_ERROR(measured);

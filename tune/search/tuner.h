@@ -1,5 +1,6 @@
-// Searches the schedules of tasks: proposes candidates, has them measured,
-// learns, and keeps what is verified to be faster than the default.
+// Searches for fast schedules of tasks: proposes candidates, has them measured,
+// updates its cost models, and keeps schedules that are verified to be faster
+// than the default.
 //
 //   Tuner tuner(tasks, {.most_trials = 256}, measure, scorer, listener);
 //   EMBER_RETURN_IF_ERROR(tuner.Prepare());
@@ -7,13 +8,13 @@
 //   EMBER_RETURN_IF_ERROR(tuner.Run());
 //   tuner.rows()[0].ratio;                   // 0.83 of the default's time
 //
-// A candidate that was measured as faster is measured again, carefully, three
-// times; it is kept if the median is faster than the best one. So at every
-// moment the best schedule of each task is at least as good as the default.
+// A candidate that seems faster than the best schedule is measured again in
+// three careful trials; it is kept if their median is faster, too. So at every
+// moment the best schedule of each task is at least as fast as the default.
 //
-// How candidates are measured is up to the caller: worker processes
-// (tune/measure/worker_pool.h), or a model of a machine in a test. The
-// arguments must outlive the tuner. Not thread-safe.
+// The caller passes the function that measures candidates: with worker
+// processes (tune/measure/worker_pool.h), or in tests with a simulated machine.
+// The arguments must outlive the tuner. Not thread-safe.
 #ifndef EMBER_TUNE_SEARCH_TUNER_H_
 #define EMBER_TUNE_SEARCH_TUNER_H_
 
@@ -40,23 +41,25 @@
 
 namespace ember::tune {
 
-// Runs trials, and calls the function once for each (WorkerPool::Run).
+// A function of this type runs trials and calls `done` once for each trial with
+// its number and result (as WorkerPool::Run does).
 using Measure =
     std::function<Status(std::span<const Trial> trials,
                          const std::function<void(size_t, TrialResult)>& done)>;
 
-// Gets the events of a search.
+// Receives the events of a search, for progress and records.
 class TunerListener {
  public:
   virtual ~TunerListener() = default;
-  // The default schedule of a task was measured.
+  // Called when the default schedule of a task was measured; `seconds` is its
+  // time.
   virtual void OnStart(size_t task, double seconds) {}
-  // The task is left out, with the reason in one line.
+  // Called when a task is left out of the search, with the reason in one line.
   virtual void OnDeclined(size_t task, const std::string& reason) {}
-  // A trial has ended. `total`: the number of trials so far.
+  // Called when a trial has ended. `total` is the number of trials so far.
   virtual void OnTrial(size_t task, const Tried& tried,
                        const TrialResult& result, size_t total) {}
-  // A better schedule of the task was verified.
+  // Called when a better schedule of the task was verified and kept.
   virtual void OnBest(size_t task, const Point& point, double ratio,
                       double seconds) {}
 };
@@ -64,45 +67,49 @@ class TunerListener {
 struct TunerOptions {
   std::string strategy = "draft";
   uint64_t seed = 1;
-  // Number of candidates that are measured before the next ones are proposed.
+  // Number of candidates that are proposed and measured at once, before the
+  // models learn from their times.
   size_t batch = 8;
-  // Limits of the search; 0: none. The trials of Prepare do not count.
+  // Limits of the whole search; 0 means no limit. Measuring the default
+  // schedules does not count as trials.
   size_t most_trials = 0;
   double most_seconds = 0;
-  // A candidate is kept if its verified time is below this part of the best
-  // one's: smaller differences are noise.
+  // A candidate replaces the best schedule only if its verified ratio is below
+  // `keep` times that schedule's ratio, because smaller differences are noise.
   double keep = 0.985;
   SpaceOptions space;
 };
 
 class Tuner {
  public:
-  // The state of a task.
+  // The result of the search for one task.
   struct Row {
-    double seconds = 0;  // a call with the default schedule
+    double seconds = 0;  // time of one call with the default schedule
     double ratio = 1;    // verified
     size_t trials = 0;
-    std::string declined;  // why the task is left out; empty if it is not
-    std::string origin;    // Point::origin of the best schedule
+    // Reason why the task is left out of the search; empty if it is not.
+    std::string declined;
+    std::string origin;  // the origin of the best schedule (Point::origin)
   };
 
   Tuner(const std::vector<Task>& tasks, TunerOptions options, Measure measure,
         Scorer& scorer, TunerListener& listener);
 
-  // Makes the spaces and measures the default schedules. Errors: an unknown
-  // strategy, and those of measuring. A task without a default schedule or
-  // kernel is left out.
+  // Makes the space of each task and measures its default schedule. A task
+  // without a default schedule or kernel is left out. Errors: an unknown
+  // strategy, and those of the measuring function.
   Status Prepare();
 
-  // Proposes a schedule for the next trials of a task. One that does not apply
-  // is ignored, with the reason.
+  // Adds a schedule to the task's next trials. Returns an error with the reason
+  // if the schedule does not apply to the task; the search then continues
+  // without it.
   Status Suggest(size_t task, const Point& point);
-  // Adds a trial of an earlier search, so that it is not repeated, and the
-  // model learns from it. One that no longer applies is ignored.
+  // Adds a trial of an earlier search, so that it is not repeated and the model
+  // learns from it. A trial whose schedule no longer applies is ignored.
   void Recall(size_t task, Tried tried);
 
-  // Searches until a limit is reached, all spaces are exhausted or measuring
-  // is cancelled, which is no error.
+  // Searches until a limit is reached, all spaces are exhausted, or measuring
+  // is cancelled. Cancellation is not an error.
   Status Run();
 
   size_t trials() const { return trials_; }
@@ -110,12 +117,13 @@ class Tuner {
   std::vector<Row> rows() const;
   const TaskState& state(size_t task) const { return states_[slot_[task]]; }
   bool is_declined(size_t task) const { return !rows_[task].declined.empty(); }
-  // The time of a run of all tasks with their best schedules, divided by that
-  // with the default ones; tasks count with their calls.
+  // Returns the time of a run of all tasks with their best schedules, divided
+  // by the time with the default ones. Each task counts as often as it is
+  // called (Task::calls).
   double total_ratio() const;
 
  private:
-  // Teaches the models what Recall has added.
+  // Updates the cost models and states with the trials that Recall has added.
   void LearnRecalled();
   Status RunBatch(size_t active);
   Status MeasureAll(size_t active, std::vector<Candidate>& candidates,
@@ -130,8 +138,9 @@ class Tuner {
   TunerListener& listener_;
   Random random_;
   std::vector<Row> rows_;  // one per task
-  // The tasks that are searched, by their numbers; the following members have
-  // an element for each of these.
+  // Numbers of the tasks that are searched, that is, not left out. The
+  // following members have one element for each of these tasks, except for
+  // slot_.
   std::vector<size_t> active_;
   std::vector<size_t> slot_;  // for each task, its position in active_
   std::deque<Space> spaces_;

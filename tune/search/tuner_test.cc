@@ -1,5 +1,5 @@
-// Tests the search on a machine that is a formula, so that each run is the
-// same.
+// Tests the search on a simulated machine whose times are computed by a
+// formula, so that each run gives the same results.
 #include "tune/search/tuner.h"
 
 #include <gtest/gtest.h>
@@ -67,8 +67,9 @@ class TunerTest : public ::testing::Test {
     }
   }
 
-  // The time of a schedule on the machine: the model's cycles, and something
-  // that the model does not know.
+  // Returns the time of a schedule on the simulated machine: the analytic
+  // model's estimate, times a factor that depends on the schedule's hash and
+  // that no model can predict.
   double SecondsOf(size_t task, const std::string& schedule) const {
     const auto space = Space::Make(tasks_[task], {});
     EXPECT_TRUE(space.ok());
@@ -104,7 +105,8 @@ class TunerTest : public ::testing::Test {
   std::vector<std::unique_ptr<tensor::Dispatch>> dispatches_;
   std::vector<Task> tasks_;
   size_t measured_ = 0;
-  size_t failing_ = 0;  // every failing_th trial crashes; 0: none
+  // If it is not 0, every trial whose number is a multiple of it crashes.
+  size_t failing_ = 0;
 };
 
 TEST_F(TunerTest, EveryStrategyStaysWithinItsTrials) {
@@ -118,7 +120,8 @@ TEST_F(TunerTest, EveryStrategyStaysWithinItsTrials) {
     ASSERT_TRUE(tuner.Run().ok());
     EXPECT_EQ(tuner.trials(), 20u) << strategy;
     EXPECT_LE(tuner.rows()[0].ratio, 1) << strategy;
-    // The kept schedule has the time that the row says.
+    // The ratio in the row must be the true ratio of the schedule that was
+    // kept.
     EXPECT_DOUBLE_EQ(
         tuner.rows()[0].ratio,
         SecondsOf(0, TextOf(tuner.state(0).best())) / SecondsOf(0, ""))
@@ -137,7 +140,9 @@ TEST_F(TunerTest, CrashesCostTrialsOnly) {
   for (const Tuner::Row& row : tuner.rows()) EXPECT_LE(row.ratio, 1);
 }
 
-// Beside other programs the default may seem to be twice as slow as itself.
+// While other programs run, the default may seem to be twice as slow as itself.
+// The test's machine reports that ratio, as hopeless if Trial::best permits;
+// the task must be searched all the same.
 TEST_F(TunerTest, ADefaultThatSeemsSlowIsNotLeftOut) {
   Scorer scorer(nullptr);
   Counts counts;

@@ -9,7 +9,8 @@ namespace ember::tune {
 namespace {
 
 constexpr int64_t kLanesOfVector = 16;
-// Sizes are limited to this number, so that products of them do not overflow.
+// Code sizes are limited to this number, so that multiplying them cannot
+// overflow.
 constexpr int64_t kMax = int64_t{1} << 40;
 
 int64_t SizeOf(const loops::LoopNest& nest, const loops::Block& block) {

@@ -1,5 +1,6 @@
-// Estimates the amount of code of a nest before it is compiled: compile time
-// grows with it, faster than linearly.
+// Estimates how much code a nest will have, before it is compiled, so that huge
+// candidates can be refused: compile time grows faster than linearly with code
+// size.
 //
 //   if (CodeSize(nest) > most) return ResourceExhaustedError(...);
 //
@@ -13,8 +14,8 @@
 
 namespace ember::tune {
 
-// Returns the number of scalar or vector stores that the nest's code contains
-// after unrolling. A vector loop counts as one for each 16 elements.
+// Returns the approximate number of scalar or vector stores in the nest's code
+// after unrolling. A vector loop is counted as one store for each 16 elements.
 int64_t CodeSize(const loops::LoopNest& nest);
 
 }  // namespace ember::tune

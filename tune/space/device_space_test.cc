@@ -1,6 +1,6 @@
-// Tests that points of the space of GPUs can be compiled for Vulkan and CUDA.
-// No device is needed: nothing runs. That they compute what the dispatch says
-// is tested by space_test.
+// Tests that schedules from the spaces of GPU targets can be compiled for
+// Vulkan and CUDA. No device is needed, because nothing runs; space_test checks
+// that the schedules compute the right results.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Counts {
   int compiled = 0, declined = 0, with_invocations = 0;
 };
 
-// Compiles samples of the space of a random dispatch.
+// Draws samples from the space of a random dispatch and compiles them.
 void CompileSamples(uint64_t seed, const std::string& target,
                     jit::Compiler& compiler, Counts& counts) {
   const tensor::RandomCase random_case =
@@ -42,7 +42,8 @@ void CompileSamples(uint64_t seed, const std::string& target,
   const StatusOr<Space> space = Space::Make(task, {});
   if (!space.ok()) return;
   const jit::Backend& backend = jit::BackendFor(target);
-  // The device lacks types that some dispatches need, whatever the schedule is.
+  // If even the default schedule cannot be compiled, the device lacks types
+  // that the dispatch needs, so no sample is tried.
   if (!backend
            .compile(task.request, space->start().nest, {.compiler = compiler},
                     nullptr)
@@ -61,7 +62,8 @@ void CompileSamples(uint64_t seed, const std::string& target,
           TextOf(sample->point).find("bind %") != std::string::npos;
       EXPECT_FALSE((*code)->code.bytes.empty());
     } else {
-      // A schedule may need more memory or invocations than the device has.
+      // Compiling may fail only because a schedule needs more memory or
+      // invocations than the device has.
       EXPECT_EQ(code.status().code(), StatusCode::kUnimplemented)
           << ReplayOf(seed, "//tune/space:device_space_test") << "\n"
           << code.status().ToString() << "\n"

@@ -12,7 +12,8 @@
 namespace ember::tune {
 namespace {
 
-// The probability with which each fact of a model is changed.
+// Probability with which each property of a machine model, such as a cache
+// size, is changed.
 constexpr double kChange = 0.3;
 
 void ScaleCache(std::string_view name, int64_t& bytes, Random& random,
@@ -61,9 +62,9 @@ jit::CpuModel SampleCpu(jit::CpuModel cpu, Random& random, std::string& what) {
   return cpu;
 }
 
-// Returns the text of a device with less memory, fewer invocations or fewer
-// instructions than the target has, so that its schedules can be compiled for
-// the target.
+// Returns the target text of a device with less memory, fewer invocations or
+// fewer features than the given target. A schedule for that device can also be
+// compiled for the given target.
 std::string SampleDevice(std::string_view target, Random& random,
                          std::string& what) {
   std::string text(TargetText(target).name());

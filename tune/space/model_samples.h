@@ -1,7 +1,7 @@
-// Samples the default schedules of targets that resemble a task's target: with
-// other caches, vectors, registers or workgroups. The rules that make default
-// schedules decide many things at once (tiles, packing, groups, algorithms), so
-// each sample is a schedule whose parts fit each other.
+// Makes candidates by asking for the default schedule of a machine that differs
+// from the task's target in caches, vectors, registers or workgroups. The rules
+// for default schedules decide tiles, packing, groups and algorithms together,
+// so each sample is a schedule whose parts fit each other.
 //
 //   Schedule schedule(computation);
 //   StatusOr<std::string> what =
@@ -21,9 +21,9 @@
 
 namespace ember::tune {
 
-// Applies the default schedule for a sampled model. schedule: one to which no
-// primitive has been applied. Returns what was sampled, for people. Errors:
-// those of Backend::schedule.
+// Applies the default schedule for a randomly changed machine to `schedule`, to
+// which no primitive has been applied. Returns a readable text of the changes.
+// Errors: those of Backend::schedule.
 StatusOr<std::string> ScheduleBySampledModel(std::string_view target,
                                              bool is_exact, Random& random,
                                              schedule::Schedule& schedule);

@@ -24,12 +24,13 @@ using schedule::StagePlan;
 using schedule::StageRef;
 using schedule::Step;
 
-// Largest extent of a loop that a mutation unrolls.
+// Largest number of iterations of a loop that a mutation unrolls.
 constexpr int64_t kMaxUnrolled = 16;
-// Largest number that a mutation gives a step.
+// Largest number that a mutation writes into a step (a factor or size).
 constexpr int64_t kMaxNumber = 4096;
 
-// True if a schedule stays legal when the step is removed from it.
+// True if the step only marks a loop or buffer, so that the schedule stays
+// legal without the step.
 bool IsMark(const Step& step) {
   return std::holds_alternative<schedule::Unroll>(step) ||
          std::holds_alternative<schedule::Vectorize>(step) ||
@@ -78,7 +79,8 @@ class Mutator {
  private:
   // --- numbers ---
 
-  // Returns the constant extents of the computation's axes, and also 64.
+  // Returns the constant extents of all axes of the computation, and 64. New
+  // factors are divisors of one of these numbers.
   std::vector<int64_t> Extents() const {
     const schedule::Computation& c = schedule_.computation();
     std::vector<int64_t> extents = {64};
@@ -108,9 +110,9 @@ class Mutator {
     return random_.Pick(divisors);
   }
 
-  // Changes a number of a step. Equal numbers often mean the same tile, as in
-  // the layout of an operand or in another stage of a group, so they change
-  // with it in most cases.
+  // Changes a number in one step. In most cases all steps with the same number
+  // change with it, because equal numbers often mean the same tile, as in the
+  // layout of an operand or in another stage of a group.
   bool ChangeNumber() {
     std::vector<std::pair<size_t, int64_t>> numbers;
     for (size_t i = 0; i < point_.steps.size(); ++i) {
@@ -131,9 +133,9 @@ class Mutator {
     return true;
   }
 
-  // --- order and place ---
+  // --- changing the order of loops, and removing or moving steps ---
 
-  // Moves one loop of a reorder to another position.
+  // Moves one loop to another position in a `reorder` step.
   bool ChangeOrder() {
     std::vector<std::vector<LoopRef>*> orders;
     for (Step& step : point_.steps) {
@@ -166,8 +168,8 @@ class Mutator {
     if (candidates.empty()) return false;
     const size_t chosen = random_.Pick(candidates);
     const Step step = point_.steps[chosen];
-    // The stage that the removed step made. Steps that refer to it must go,
-    // too.
+    // If the removed step made a stage (a copy of a buffer), the steps that
+    // refer to this stage are removed, too.
     std::vector<StageRef> copies;
     if (const auto* copy = std::get_if<schedule::CacheRead>(&step))
       copies.push_back({copy->copy});
@@ -181,7 +183,8 @@ class Mutator {
     return true;
   }
 
-  // Computes a stage at another loop of the same reader.
+  // Attaches a stage to another loop of the same reader, in a `compute_at`
+  // step.
   bool MoveStage() {
     std::vector<schedule::ComputeAt*> attachments;
     for (Step& step : point_.steps) {
@@ -199,7 +202,7 @@ class Mutator {
     return true;
   }
 
-  // --- more steps ---
+  // --- adding steps ---
 
   std::vector<LoopRef> LoopsOf(int stage) const {
     std::vector<LoopRef> loops;
@@ -212,7 +215,8 @@ class Mutator {
     return loops;
   }
 
-  // Returns the serial loops of all stages whose iterations `accepts`.
+  // Returns the serial loops of all stages for whose number of iterations
+  // `accepts` returns true.
   template <typename Accepts>
   std::vector<LoopRef> SerialLoops(Accepts&& accepts) const {
     const schedule::Computation& c = schedule_.computation();
@@ -240,7 +244,8 @@ class Mutator {
     return true;
   }
 
-  // Splits a serial loop. The inner loop is unrolled in most cases.
+  // Adds steps that split a serial loop. In most cases the inner loop is
+  // unrolled.
   bool AddSplit() {
     const std::vector<LoopRef> loops =
         SerialLoops([](int64_t count) { return count > 3; });
@@ -260,7 +265,8 @@ class Mutator {
     return true;
   }
 
-  // Reads a buffer through a copy, made at one of the reader's loops.
+  // Adds a copy of a buffer for one stage that reads it (`cache_read`). The
+  // copy is made in one of the stage's loops.
   bool AddCopy() {
     const schedule::Computation& c = schedule_.computation();
     std::vector<std::pair<int, uint32_t>> reads;
@@ -283,7 +289,7 @@ class Mutator {
     return true;
   }
 
-  // Returns a name that no step has made.
+  // Returns a name for a loop or copy that does not occur in the schedule.
   std::string NewName(const std::string& base) const {
     const std::string text = schedule_.ToText();
     std::string name = base;
@@ -298,7 +304,8 @@ class Mutator {
   Point point_;
 };
 
-// True if both lists have the same steps, except for numbers.
+// True if both schedules have the same steps in the same order and differ only
+// in numbers.
 bool HaveEqualForms(const Point& a, const Point& b) {
   const auto without_numbers = [](const Point& point) {
     Point form = point;

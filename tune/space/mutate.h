@@ -1,11 +1,13 @@
-// Changes the steps of a schedule at random: the moves of the search.
+// Makes new candidates of the search by changing the steps of known schedules
+// at random.
 //
 //   std::optional<Point> neighbour = MutatePoint(schedule, random);
 //   Schedule applied(computation);
 //   ApplyLeniently(neighbour->steps, applied);
 //
-// A mutation changes one decision: a number and its equals, the order of
-// loops, the loop at which a stage is computed, a mark, a copy. It need not be
+// A mutation changes one decision: a number (with equal numbers in other
+// steps), the order of loops, the loop at which a stage is computed, an
+// annotation such as `unroll`, or a copy of a buffer. The result need not be
 // legal. Thread-safe.
 #ifndef EMBER_TUNE_SPACE_MUTATE_H_
 #define EMBER_TUNE_SPACE_MUTATE_H_
@@ -25,13 +27,14 @@ namespace ember::tune {
 std::optional<Point> MutatePoint(const schedule::Schedule& schedule,
                                  Random& random);
 
-// Returns steps of both parents: if they are the same but for their numbers,
-// each number of either; otherwise the steps of some stages of `b` in the place
-// of those of `a`.
+// Combines two schedules. If their steps differ only in numbers, each step is
+// taken from `a` or `b` at random. Otherwise the steps of some random stages
+// are those of `b`, and all others those of `a`.
 Point CrossPoints(const Point& a, const Point& b, Random& random);
 
-// Applies the steps. A mark that is refused, such as `unroll` of a loop whose
-// extent is no longer constant, is left out. Errors: another step is refused.
+// Applies the steps to the schedule. If a primitive refuses an annotation, such
+// as `unroll` of a loop whose extent is no longer constant, that step is left
+// out. Returns an error if any other step is refused.
 Status ApplyLeniently(std::span<const schedule::Step> steps,
                       schedule::Schedule& schedule);
 

@@ -1,5 +1,5 @@
-// Random choices of the search. Equal seeds give equal choices on every
-// machine.
+// Makes the random choices of the search. Equal seeds give equal choices on
+// every machine.
 //
 //   Random random(seed);
 //   if (random.Chance(0.3)) factor = random.Pick(factors);
@@ -20,9 +20,9 @@ class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
 
-  // Returns a number below `limit`, which is at least 1.
+  // Returns a random integer from 0 to limit - 1; `limit` is at least 1.
   size_t Below(size_t limit) { return static_cast<size_t>(engine_() % limit); }
-  // Returns a number in [0, 1).
+  // Returns a random number in [0, 1).
   double Uniform() {
     constexpr int kBits = 53;
     return static_cast<double>(engine_() >> (64 - kBits)) /

@@ -32,19 +32,22 @@ using schedule::StageRef;
 using schedule::StageShape;
 using schedule::Stride;
 
-// The loops that one axis becomes, outermost first. Levels that the axis does
-// not have are missing.
+// The loops into which one axis is split, outermost first. A loop is missing if
+// the axis is not split at that level.
 struct AxisLoops {
   std::optional<LoopRef> outer, tile, rows, vectors, lanes;
 };
 
-// The tile of a stage that is computed at once. The stages of a group have the
-// same one, and operands are packed by it.
+// The register tile of a stage: the block of results that is computed at once.
+// Stages of a group share one tile, and packed operands are laid out for it.
 struct Tile {
-  int lane_axis = -1;  // the spatial axis of lanes; -1: none
-  int row_axis = -1;   // the spatial axis of rows; -1: none
+  // The spatial axis along which vector lanes run; -1: none.
+  int lane_axis = -1;
+  // The spatial axis along which the tile has several rows; -1: none.
+  int row_axis = -1;
   int64_t lanes = 1;
-  int64_t width = 1;  // number of elements of the tile along `lane_axis`
+  // Number of elements of the tile along `lane_axis`, a multiple of `lanes`.
+  int64_t width = 1;
   int64_t rows = 1;
 };
 
@@ -84,8 +87,8 @@ class Sketcher {
 
   // --- choices ---
 
-  // Returns a divisor of the extent that is at most `most`, or sometimes
-  // another number.
+  // Returns a random divisor of the extent that is at most `most`; sometimes,
+  // or if the extent is not constant, any number up to `most`.
   int64_t Factor(std::optional<int64_t> extent, int64_t most) {
     if (!extent || random_.Chance(0.15))
       return 1 + static_cast<int64_t>(random_.Below(static_cast<size_t>(most)));
@@ -96,8 +99,9 @@ class Sketcher {
     return random_.Pick(divisors);
   }
 
-  // Returns the spatial axis that lanes or neighbouring invocations run along:
-  // in most cases the one along which results are contiguous. -1: none.
+  // Returns the spatial axis along which vector lanes or neighbouring
+  // invocations run: in most cases the one along which results are contiguous.
+  // Returns -1 if there is none.
   int LaneAxis(const StageShape& shape) {
     std::vector<int> axes;
     for (int a = 0; a < shape.spatial_count(); ++a) {
@@ -158,8 +162,9 @@ class Sketcher {
     if (loop) loops.push_back(*loop);
   }
 
-  // Splits the spatial axes of a stage. has_outer: the stage is computed by
-  // itself, so its outer loops are tasks and tiles.
+  // Splits the spatial axes of a stage. `has_outer` is true if the stage is not
+  // attached to another one; it then gets outer loops, which become tasks and
+  // cache tiles.
   std::vector<AxisLoops> SplitSpatial(const StageRef& stage, bool has_outer,
                                       const Tile& tile) {
     std::vector<AxisLoops> all;
@@ -203,7 +208,8 @@ class Sketcher {
     return all;
   }
 
-  // Splits the last reduction. Returns the serial loops and those to unroll.
+  // Splits the last reduction axis at random. Returns the reduction loops that
+  // stay serial, and those that are to be unrolled.
   std::pair<std::vector<LoopRef>, std::vector<LoopRef>> SplitReductions(
       const StageRef& stage) {
     const StageShape shape = ShapeOf(stage);
@@ -222,7 +228,8 @@ class Sketcher {
     return {serial, unrolled};
   }
 
-  // Schedules the loops of a stage. Returns its outer loops in order.
+  // Splits and orders the loops of a stage, and marks those to unroll and
+  // vectorize. Returns the stage's outer loops, outermost first.
   std::vector<LoopRef> ScheduleLoops(const StageRef& stage, bool has_outer,
                                      const Tile& tile) {
     const std::vector<AxisLoops> axes = SplitSpatial(stage, has_outer, tile);
@@ -268,9 +275,12 @@ class Sketcher {
     PackOperands(leader, tile);
     std::vector<LoopRef> outer =
         ScheduleLoops(group.root, true, tile_of(group.root));
-    std::optional<LoopRef> around;  // the loop that the members are attached to
+    // The root's loop to which the members are attached.
+    std::optional<LoopRef> around;
     if (!group.members.empty() && !outer.empty()) {
-      // Loops that divide the root's first `depth` axes come first.
+      // Members are attached to a loop of the root's first `depth` axes, or in
+      // most cases to any of the outer loops. Loops of the first axes come
+      // first in `outer`.
       const size_t deepest =
           random_.Chance(0.7) ? outer.size()
                               : static_cast<size_t>(std::max(group.depth, 1));
@@ -293,8 +303,8 @@ class Sketcher {
       ScheduleTasks(group.root);
   }
 
-  // Makes the outermost loops of a stage tasks, and on a device its inner ones
-  // invocations.
+  // Runs the outermost spatial loops of a stage in parallel: as tasks on a CPU,
+  // as workgroups and invocations on a device.
   void ScheduleTasks(const StageRef& stage) {
     const int number = writer_.NumberOf(stage);
     if (!StoresAreDistinct(writer_.computation(), number)) return;
@@ -316,8 +326,8 @@ class Sketcher {
     writer_.Try(schedule::Parallel{FuseOuter(stage, count)});
   }
 
-  // Fuses as many of the first `count` loops of a stage as primitives allow.
-  // Returns the loop that they become.
+  // Fuses the first `count` loops of a stage, or fewer if the `fuse` primitive
+  // refuses one. Returns the fused loop.
   LoopRef FuseOuter(const StageRef& stage, size_t count) {
     std::vector<LoopRef> loops = writer_.LoopsOf(stage);
     LoopRef tasks = loops.front();
@@ -331,8 +341,8 @@ class Sketcher {
     return tasks;
   }
 
-  // Fuses the outer loops and splits their points into blocks. A workgroup runs
-  // each block, with one invocation for each point.
+  // Fuses the first `count` loops and splits the result into blocks. Each block
+  // is computed by a workgroup, with one invocation for each iteration in it.
   void ScheduleInvocations(const StageRef& stage, size_t count) {
     const LoopRef points = FuseOuter(stage, count);
     const int64_t most = std::min<int64_t>(gpu_.max_invocations,
@@ -344,8 +354,9 @@ class Sketcher {
       CopyOperands(stage, split->first, split->second.name, most);
   }
 
-  // Copies operands of a product to the workgroup's memory, in the first serial
-  // loop of the sum. That loop moves outside of the invocations.
+  // Copies the operands of a matrix product to the workgroup's shared memory.
+  // The copies are made in the first serial loop of the sum, which is moved
+  // outside of the loop over invocations.
   void CopyOperands(const StageRef& stage, const LoopRef& blocks,
                     const std::string& invocations, int64_t count) {
     if (!ShapeOf(stage).IsProduct() || random_.Chance(0.4)) return;
@@ -381,7 +392,8 @@ class Sketcher {
     }
   }
 
-  // Packs operands of products, so that vectors of a tile are contiguous.
+  // Packs the operands of a product into a layout in which the elements that a
+  // tile reads together are contiguous.
   void PackOperands(const StageRef& stage, const Tile& tile) {
     std::vector<schedule::Pack> packs;
     {
@@ -413,8 +425,8 @@ class Sketcher {
     const Computation& c = writer_.computation();
     const tensor::Node& node = c.pool[load];
     const size_t rank = buffer.extents.size();
-    // The dim that is divided: one that the lanes' axis indexes, or sometimes
-    // the rows' axis.
+    // The operand's dim that the packed layout splits: the one that the axis of
+    // lanes indexes, or sometimes the one that the axis of rows indexes.
     const auto dim_of = [&](int axis) -> std::optional<size_t> {
       for (size_t d = 0; axis >= 0 && d < rank; ++d) {
         if (node.operands[d] == shape.stage().axes[axis].variable) return d;

@@ -1,12 +1,12 @@
-// Samples schedules from the structure of a computation, without the rules of
-// the default schedules: stages join at random, loops are tiled on random
-// levels, and operands are copied, packed or read where they are.
+// Makes random schedules from the structure of a computation alone, without the
+// rules for default schedules: stages are grouped at random, loops are tiled at
+// random levels, and operands are copied, packed or read where they are.
 //
 //   Schedule schedule(computation);
 //   Status status = ScheduleBySketch(target, random, schedule);
 //
-// A stage with its tiles has these loops on a CPU (o: outer, t: tile in the
-// cache, s: serial, u: unrolled, v: vectors, l: lanes)
+// On a CPU a stage gets these loops, from the outermost to the innermost (o:
+// outer, t: tile in the cache, k: reduction, s: serial, u: unrolled, l: lanes)
 //
 //   parallel(o o) t t  k_s  k_u  rows_u  vectors_u  lanes_l
 //
@@ -27,7 +27,7 @@
 
 namespace ember::tune {
 
-// Applies a random sketch. schedule: one to which no primitive has been
+// Applies a random sketch to `schedule`, to which no primitive has been
 // applied.
 Status ScheduleBySketch(std::string_view target, Random& random,
                         schedule::Schedule& schedule);

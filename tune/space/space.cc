@@ -21,13 +21,15 @@
 namespace ember::tune {
 namespace {
 
-// Number of attempts to find a legal point.
+// Number of attempts to find a legal point before nullopt is returned.
 constexpr int kAttempts = 24;
-// The code of a candidate may be this many times as large as the default one's,
-// and at least kLeastCode: nests of more code take seconds to compile.
+// A candidate's code may be kMaxGrowth times as large as that of the default
+// schedule, and kLeastCode in any case. Nests with more code would take seconds
+// to compile.
 constexpr int64_t kMaxGrowth = 4;
 constexpr int64_t kLeastCode = 1024;
-// The share of samples that are sketches.
+// Share of the random samples that are sketches; the others are default
+// schedules of changed machines.
 constexpr double kSketches = 0.35;
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The schedules of a task among which the tuner searches. There are no
-// templates: points come from the structure of the dispatch.
+// The space of a task: all schedules among which the tuner searches. There are
+// no hand-written templates; schedules are derived from the structure of the
+// dispatch.
 //
 //   EMBER_ASSIGN_OR_RETURN(Space space, Space::Make(task, {}));
 //   Random random(1);
@@ -43,24 +44,25 @@
 namespace ember::tune {
 
 struct SpaceOptions {
-  // True: only primitives that keep rounding are used.
+  // True if only primitives are used that keep the rounding of the definition
+  // (no Winograd, no softmax in blocks).
   bool is_exact = false;
-  // Number of mutations that follow a sample: 0 to this number.
+  // Largest number of mutations that are applied to a random sample.
   size_t most_mutations = 3;
 };
 
-// A legal point.
+// A point that is known to be legal, with its loop nest.
 struct Candidate {
   Point point;
   uint64_t hash = 0;  // HashOf(point)
   loops::LoopNest nest;
-  std::vector<float> features;  // NestFeatures of the nest
+  std::vector<float> features;  // the nest's features (NestFeatures)
 };
 
 class Space {
  public:
-  // Errors: those of the default schedule, because a dispatch without one is
-  // not compiled at all.
+  // Makes the space of a task. If the default schedule cannot be made, its
+  // error is returned, because such a dispatch is never compiled.
   static StatusOr<Space> Make(const Task& task, const SpaceOptions& options);
 
   const Task& task() const { return *task_; }
@@ -68,16 +70,17 @@ class Space {
   // The default schedule.
   const Candidate& start() const { return start_; }
 
-  // Applies the steps to the task's computation. Errors: those of Apply
-  // (jit/schedule/primitives/replay.h).
+  // Applies the point's steps to the task's computation. Errors: those of the
+  // function Apply in jit/schedule/primitives/replay.h.
   StatusOr<schedule::Schedule> Apply(const Point& point) const;
-  // Makes the candidate. Errors, in one line: the refusal of a primitive, of
-  // the lowering or of the verifier; a nest whose code would be much larger
-  // than the default one's (kResourceExhausted).
+  // Makes a candidate of a point. Errors, in one line: a primitive, the
+  // lowering or the verifier refuses the schedule; kResourceExhausted if its
+  // code would be much larger than the default schedule's.
   StatusOr<Candidate> Build(const Point& point) const;
 
-  // These return nullopt if no legal point was found after some attempts, which
-  // is rare.
+  // Make a new candidate: at random, from one point by mutation, or from two
+  // points. Return nullopt if no legal point was found after some attempts,
+  // which is rare.
   std::optional<Candidate> Sample(Random& random) const;
   std::optional<Candidate> Mutate(const Point& point, Random& random) const;
   std::optional<Candidate> Cross(const Point& a, const Point& b,

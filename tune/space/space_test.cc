@@ -1,4 +1,4 @@
-// Tests that every point of the space computes what its dispatch defines.
+// Tests that random points of the space compute what their dispatch defines.
 //
 //   EMBER_SEEDS=1000 bazel run -c opt //tune/space:space_test
 #include "tune/space/space.h"
@@ -38,7 +38,8 @@ constexpr const char* kTargets[] = {
 };
 constexpr int kSamples = 3;
 
-// Returns the largest number of stores that the block executes.
+// Returns an estimate of the stores that the block executes; loops whose extent
+// is not constant count with 20 iterations.
 double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
   double stores = 0;
   for (const loops::Statement& statement : block) {
@@ -53,7 +54,7 @@ double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
   return stores;
 }
 
-// True if the nest takes too long to evaluate.
+// True if evaluating the nest would take too long for a test.
 bool IsLong(const loops::LoopNest& nest) {
   double stores = 0;
   for (const auto* phases : {&nest.prologue, &nest.phases}) {
@@ -72,7 +73,7 @@ struct Totals {
   std::map<std::string, int64_t> origins;
 };
 
-// A random dispatch, its task and its results.
+// A random dispatch with its operands, expected results and task.
 struct Case {
   explicit Case(uint64_t seed)
       : random(schedule::MakeRandomModelDispatch(seed)),
@@ -97,8 +98,9 @@ struct Case {
     task = MakeTask(request);
   }
 
-  // Evaluates the candidate. Returns a description of the first difference; ""
-  // if there is none.
+  // Evaluates the candidate's nest and compares the results with the expected
+  // ones. Returns a description of the first difference; empty if there is
+  // none.
   std::string Check(const Space& space, const Candidate& candidate,
                     Totals& totals) const {
     const StatusOr<schedule::Schedule> schedule = space.Apply(candidate.point);
@@ -113,9 +115,9 @@ struct Case {
                         {.seed = candidate.hash, .refuse_races = true});
     if (run.ok() != status.ok()) return run.ToString();
     if (!run.ok()) return "";
-    // Expanded functions have errors of a few ULPs, and cancellation may
-    // enlarge these errors. Winograd's products and softmaxes in blocks round
-    // differently.
+    // Results may differ in two cases. Functions that are expanded to
+    // polynomials have errors of a few ULPs, which cancellation may enlarge.
+    // Winograd's products and softmaxes in blocks round differently.
     const bool keeps_rounding = schedule::KeepsRounding(*schedule);
     const double absolute = !keeps_rounding ? 1e-2 : is_expanded ? 1e-5 : 0;
     const double relative = !keeps_rounding ? 1e-4 : absolute;
@@ -130,15 +132,18 @@ struct Case {
   tensor::RandomCase random;
   std::vector<std::vector<uint8_t>> expected, inputs;
   Status status;
-  bool is_expanded = false;  // true if nests expand a function to a polynomial
+  // True if the nests compute a function of the dispatch by a polynomial.
+  bool is_expanded = false;
   Task task;
 };
 
-// Draws points of the case's space and checks them. Returns a description of
-// the first wrong one, with its schedule.
+// Draws random points from the space of the case and checks each. Returns a
+// description of the first wrong one with its schedule; empty if all are right.
 std::string CheckSpace(const Case& random_case, uint64_t seed, Totals& totals) {
   const StatusOr<Space> space = Space::Make(random_case.task, {});
-  if (!space.ok()) return "";  // The dispatch is left to tier 0.
+  // A dispatch without a default schedule is never compiled, so there is no
+  // space.
+  if (!space.ok()) return "";
   Random random(seed);
   std::vector<Candidate> candidates = {space->start()};
   for (int i = 0; i < kSamples; ++i) {

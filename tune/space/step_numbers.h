@@ -1,9 +1,9 @@
-// Visits the numbers of a step: factors of splits, sizes of tiles, factors of
-// layouts, slots of rings.
+// Visits the numbers in a step of a schedule that the search may change:
+// factors of splits and layouts, sizes of tiles, slots of ring buffers.
 //
 //   ForEachNumber(step, [](int64_t& number) { number *= 2; });
 //
-// Dims of layouts are no such numbers.
+// Numbers of dims, which layouts also contain, are not visited.
 #ifndef EMBER_TUNE_SPACE_STEP_NUMBERS_H_
 #define EMBER_TUNE_SPACE_STEP_NUMBERS_H_
 

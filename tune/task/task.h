@@ -17,18 +17,21 @@
 namespace ember::tune {
 
 struct Task {
-  // The name of the dispatch in its module, for people.
+  // The name of the dispatch in its module, for display.
   std::string name;
-  // The key of the task's contents (jit/kernel/content_key.h).
+  // A hash of the dispatch's contents (jit/kernel/content_key.h), which
+  // identifies the task.
   std::string key;
-  // The request for the kernel. The names of its dispatch are canonical, so
-  // that schedules of the task apply to every dispatch with the key.
+  // The request for a kernel, with the dispatch, parameters and target. Names
+  // in its dispatch are canonical, so that a schedule of the task applies to
+  // every dispatch with the same key.
   vm::KernelRequest request;
-  // The number of calls in a run of the model, or of all models together.
+  // Number of calls of the dispatch in one run of the model, or in one run of
+  // each model together.
   double calls = 1;
 };
 
-// Makes the task of a request, which has a target and the values of all
+// Makes the task of a request. The request must have a target and values of all
 // parameters.
 Task MakeTask(const vm::KernelRequest& request);
 

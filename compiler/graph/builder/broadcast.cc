@@ -10,7 +10,8 @@
 namespace ember::graph {
 namespace {
 
-// True for the model's own symbols, whose values come from its inputs.
+// True if the dim has only symbols of the model's inputs. Symbols whose values
+// are computed during the run begin with '_'.
 bool IsOfInputs(const Dim& dim) {
   const std::set<std::string> symbols = dim.Symbols();
   return std::none_of(
@@ -56,7 +57,8 @@ bool GraphBuilder::AlignDims(std::vector<Value*>& operands,
     rank = std::max(rank, operand->shape().size());
   for (size_t back = 1; back <= rank; ++back) {
     const bool is_fixed = fixed != nullptr && fixed->size() >= back;
-    // Collects the operands' extents along this dim, except the constant 1.
+    // Collects the extents that the operands have along this dim of the result.
+    // A constant 1 broadcasts, so it is left out.
     std::vector<Dim> extents;
     if (is_fixed) extents.push_back((*fixed)[fixed->size() - back]);
     for (const Value* operand : operands) {

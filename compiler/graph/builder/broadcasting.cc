@@ -36,9 +36,9 @@ bool MayBeZero(const Dim& dim) {
       dim, [](const Dim& part) { return part.LowerBound().value_or(0) <= 0; });
 }
 
-// True if broadcasting the two gives `result`, as for a symbol from which
-// `result` was made by broadcasting: it is 0 where the symbol is 0, and it is
-// never 1 where the symbol is more than 1.
+// True if `extent` is a symbol that needs no further broadcast into `result`,
+// because `result` was made from it: `result` is 0 where the symbol is 0, and
+// more than 1 where the symbol is more than 1.
 bool Absorbs(const Dim& result, const Dim& extent) {
   const std::set<std::string> names = extent.Symbols();
   if (names.size() != 1 || extent != Dim::Symbol(*names.begin())) return false;
@@ -92,8 +92,9 @@ Dim BroadcastExtent(const std::vector<Dim>& all) {
     if (extent == result || extent == Dim(1)) continue;
     result = result == Dim(1) ? extent : LargerOf(result, extent);
   }
-  // An extent that may be 0 makes the result 0 when the program runs: each such
-  // extent multiplies the result by min(extent, 1).
+  // An extent may turn out to be 0 when the program runs, and then the result
+  // has extent 0. So the result is multiplied by min(extent, 1) for each such
+  // extent.
   for (const Dim& extent : extents) {
     if (extent != result && MayBeZero(extent))
       result = result * Minimum(extent, Dim(1));

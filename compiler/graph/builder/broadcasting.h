@@ -24,17 +24,20 @@ namespace ember::graph {
 
 enum class Broadcasting : uint8_t { kAssumeEqual, kDecidedByData };
 
-// Two dims of an input that were assumed to be equal.
+// Two dims that depend only on the model's inputs and that the builder assumed
+// to be equal.
 struct AssumedDims {
   Dim a, b;
 };
 
-// True if the extent may be 1. Symbols may have any value from 0 on.
+// True if the extent is 1 for some values of its symbols. A symbol may have any
+// value from 0 on.
 bool MayBeUnit(const Dim& dim);
 
 // True if one dim may be 1 while the other is not, so that assuming them equal
-// excludes a legal broadcast. Two expressions of one symbol (an image's height,
-// say) are assumed to be meant to be equal.
+// excludes a legal broadcast. False for two expressions of one symbol, such as
+// an image's height before and after scaling: models with such dims intend them
+// to be equal.
 bool MayBroadcast(const Dim& a, const Dim& b);
 
 // Returns the extent of the result of broadcasting operands of these extents.

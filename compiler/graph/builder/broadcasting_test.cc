@@ -12,7 +12,8 @@ namespace ember::graph {
 namespace {
 
 const Dim kN = Dim::Symbol("N"), kM = Dim::Symbol("M"), kH = Dim::Symbol("H");
-// This dim may be 0, because its value depends on data.
+// kData is a dim whose value depends on data (its name begins with '_'), so it
+// may be 0.
 const Dim kData = Dim::Symbol("_0");
 
 int64_t ValueOf(const Dim& dim, const std::map<std::string, int64_t>& symbols) {
@@ -30,12 +31,13 @@ TEST(Broadcasting, ExtentsAndIndicesAreThoseOfAllValues) {
         const std::map<std::string, int64_t> symbols = {
             {"N", n}, {"M", m}, {"_0", a == kData ? n : m}};
         const int64_t x = ValueOf(a, symbols), y = ValueOf(b, symbols);
-        // Extents that are neither equal nor 1 do not broadcast, so they are
-        // skipped.
+        // Skips values for which the two extents do not broadcast: they differ
+        // and neither is 1.
         if (x != 1 && y != 1 && x != y) continue;
         const int64_t extent = x == 1 ? y : x;
         EXPECT_EQ(ValueOf(result, symbols), extent) << x << " and " << y;
-        // The result broadcasts with the operands again.
+        // Broadcasting the result with an operand once more must give the same
+        // result.
         EXPECT_EQ(BroadcastExtent({result, a}), result);
         EXPECT_EQ(BroadcastExtent({b, result}), result);
         // Checks for both operands that UnitOr gives the operand's extent, and
@@ -61,8 +63,8 @@ TEST(Broadcasting, OnlySomeDimsMayBroadcast) {
   EXPECT_TRUE(MayBroadcast(kN + Dim(1), Dim(3)));
   EXPECT_FALSE(MayBroadcast(kN + Dim(2), Dim(3)));
   EXPECT_FALSE(MayBroadcast(kN * Dim(2), kM + Dim(2)));
-  // The two expressions are meant to be equal: an image's height after scaling
-  // down and up again.
+  // The second expression is an image's height after scaling down and up again.
+  // It contains only the first one's symbol, so the two count as equal.
   EXPECT_FALSE(MayBroadcast(kH, FloorDivide(kH, Dim(2)) * Dim(2)));
 }
 
@@ -86,15 +88,17 @@ TEST(Broadcasting, TheDataMayDecide) {
   Value* sum = b.Add(x, y);
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
   EXPECT_EQ(sum->shape(), (Shape{BroadcastExtent({kN, kM}), Dim(4)}));
-  // An operand whose dim was already broadcast is repeated again, so nothing is
-  // assumed about it.
+  // The dim of `sum` was already broadcast. Adding x again repeats x along it,
+  // so no assumption about the dim is recorded.
   Value* more = b.Add(sum, x);
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
   EXPECT_EQ(more->shape(), sum->shape());
   EXPECT_TRUE(b.assumed_dims().empty());
 }
 
-// The program cannot choose between variants by dims that data gives.
+// The program chooses between variants by the dims of inputs. A dim that is
+// known only after data was read cannot take part, so no assumption is made
+// about it.
 TEST(Broadcasting, DimsOfDataAreNeverAssumed) {
   GraphBuilder b("of_data");
   Value* x = b.Input("x", {DType::kF32, {kN}});
@@ -105,12 +109,14 @@ TEST(Broadcasting, DimsOfDataAreNeverAssumed) {
   Value* sum = b.Add(found, x);
   Value* more = b.Add(sum, x);
   ASSERT_TRUE(b.status().ok()) << b.status().ToString();
-  // The sums have symbols of their own.
+  // The dims of the sums are new symbols, because only the run decides which
+  // operand is repeated.
   EXPECT_NE(sum->shape(), x->shape());
   EXPECT_NE(sum->shape(), found->shape());
   EXPECT_NE(more->shape(), x->shape());
   EXPECT_TRUE(b.assumed_dims().empty());
-  // Operands of equal dims need no broadcast, so Add reads `found` itself.
+  // Operands of equal dims need no broadcast, so Add reads `found` directly,
+  // without an operation in between.
   EXPECT_EQ(b.Add(found, found)->producer()->operand(0), found);
 }
 

@@ -21,8 +21,8 @@ namespace {
 // the size at which a dim becomes invalid.
 constexpr int kMaxLeaves = 24;
 constexpr size_t kLongestText = 512;
-// A dim whose text has at most this many bytes has at most kMaxLeaves leaves,
-// because each leaf takes two bytes or more.
+// A dim with a text this short has at most kMaxLeaves leaves, because each leaf
+// takes two bytes or more. Its leaves need not be counted.
 constexpr size_t kShortText = 2 * kMaxLeaves;
 
 // Largest number of elements that one call of Extents accepts; each element may
@@ -103,8 +103,9 @@ bool MayBeEqual(const Dim& a, const Dim& b) {
   return !(low && *low > 0) && !(high && *high < 0);
 }
 
-// Fails, or makes the program check, that the axis of a search has elements. An
-// axis without elements has no place that the search could find.
+// An axis without elements has no position that a search (arg_reduce) could
+// return. Reports an error if the axis is known to have none; if its extent is
+// open, makes the program check it.
 void RequireElements(GraphBuilder& builder, const Value& operand,
                      const Attributes& attributes) {
   const Attribute* given = attributes.Find("axis");
@@ -121,7 +122,8 @@ void RequireElements(GraphBuilder& builder, const Value& operand,
       fault = "node '" + builder.origin() + "': " + fault;
     return builder.Fail(InvalidArgumentError(std::move(fault)));
   }
-  // The operator "extents" refuses negative values.
+  // `rest` is negative if the axis has no elements. The operator "extents"
+  // refuses negative values, so the run then fails with this message.
   builder.ApplyAll(
       "extents", {builder.ShapeValue({rest})},
       {{"defines", Shape{builder.FreshSymbol()}}, {"message", fault}});
@@ -175,7 +177,8 @@ void GraphBuilder::Output(std::string name, Value* value,
 
 StatusOr<Graph> GraphBuilder::Finish() {
   if (!status_.ok()) return status_;
-  // Regions share the string table of the graph around them.
+  // A region has no string table of its own: it shares the table of the
+  // outermost graph, which alone stores it.
   if (shared_.use_count() == 1) graph_.set_strings(shared_->strings);
   return std::move(graph_);
 }
@@ -277,8 +280,9 @@ std::vector<Dim> GraphBuilder::Extents(Value* value) {
   }
   const Operation* producer = value->producer();
   if (producer != nullptr && producer->name() == "concat") {
-    // The extents are found for each operand of the concat, because the
-    // contents of some operands may be known while those of others are not.
+    // The extents of a concat are found for each operand separately: if the
+    // contents of one operand are unknown, those of the others can still be
+    // used.
     std::vector<Dim> dims;
     for (Value* piece : producer->operands()) {
       const std::vector<Dim> part = Extents(piece);
@@ -407,7 +411,7 @@ Value* GraphBuilder::Cast(Value* a, DType dtype) {
   return Apply("cast", {a}, {{"dtype", dtype}});
 }
 
-// --- data movement ---
+// --- operations that move elements ---
 
 int64_t GraphBuilder::Axis(int64_t axis, int rank) {
   const int64_t positive = axis < 0 ? axis + rank : axis;
@@ -558,7 +562,7 @@ Value* GraphBuilder::Mean(Value* a, std::vector<int64_t> axes, bool keep) {
   return Divide(sum, Cast(DimValue(count), type));
 }
 
-// --- known contents ---
+// --- contents that are known while the graph is built ---
 
 std::optional<std::vector<Dim>> GraphBuilder::IntegerContents(
     Value* value) const {

@@ -39,7 +39,7 @@
 
 namespace ember::graph {
 
-// The default limit on the number of operations that a builder makes.
+// The default limit on the number of operations that a GraphBuilder makes.
 inline constexpr int64_t kOperationLimit = int64_t{1} << 24;
 
 class GraphBuilder {
@@ -58,11 +58,12 @@ class GraphBuilder {
   // symbols differ from all others of the model.
   GraphBuilder Inner(std::string name) const;
 
-  // Adds an input of the graph. logical_type: see Graph::AddInput.
+  // Adds an input of the graph. For `logical_type` see Graph::AddInput.
   Value* Input(std::string name, TensorType type,
                std::string logical_type = "");
   void Output(std::string name, Value* value, std::string logical_type = "");
-  // Sets the node name of the operations that are made from here on.
+  // Sets the origin (the name of the model's node) of the operations that are
+  // made from here on.
   void SetOrigin(std::string origin) { origin_ = std::move(origin); }
   const std::string& origin() const { return origin_; }
   // Sets how open dims broadcast from here on, also in regions made from here
@@ -81,8 +82,8 @@ class GraphBuilder {
   // not. Returns false if the caller may assume that `a` is not 1; the builder
   // records this assumption.
   bool LeavesBroadcastOpen(const Dim& a, const Dim& b);
-  // True if an operation is only for certain values of open dims, as Reshape
-  // may be.
+  // True if the graph assumes that some dims are equal, as a reshape of open
+  // dims may require.
   bool AssumesDims() const;
   const Status& status() const { return status_; }
   // Sets the builder's error. Only the first error is kept.
@@ -94,7 +95,8 @@ class GraphBuilder {
   // are cast back to the operands' type.
   Value* Apply(std::string_view operator_name, std::vector<Value*> operands,
                Attributes attributes = {});
-  // Does what Apply does, and returns all results; none after an error.
+  // Adds any operator by name, as Apply does, and returns all of its results;
+  // none after an error.
   std::vector<Value*> ApplyAll(std::string_view operator_name,
                                std::vector<Value*> operands,
                                Attributes attributes = {},
@@ -115,14 +117,16 @@ class GraphBuilder {
   // handles.
   int64_t StringHandle(std::string_view text);
 
-  // These functions make constants: of the given data, or of one element.
+  // These functions make constants. Constant takes the bytes of all elements;
+  // Scalar makes a constant of one element.
   Value* Constant(DType dtype, std::vector<int64_t> shape, ConstantData data);
   Value* Scalar(double value, DType dtype);
   // Makes a constant i64[k] with these k values.
   Value* Integers(std::span<const int64_t> values);
   // Makes a value i64[k] whose elements are these k expressions.
   Value* ShapeValue(const Shape& values);
-  // Makes a value i64[] (a scalar) that is this expression.
+  // Makes a value i64[] (a scalar) that the program computes from this
+  // expression.
   Value* DimValue(const Dim& value);
   Value* Iota(const Shape& shape, int axis, DType dtype);
 
@@ -181,19 +185,21 @@ class GraphBuilder {
   std::optional<std::vector<double>> ConstantContents(Value* value) const;
 
  private:
-  // True if nothing failed and no operand is null.
+  // True if no earlier operation failed and no operand is null.
   bool Ready(std::span<Value* const> operands);
-  // Counts one more operation. Returns false, after an error, if the limit
-  // allows none.
+  // Counts one more operation. If the limit does not allow it, sets the
+  // builder's error and returns false.
   bool TakeOperation();
   Value* Add(const OperatorRecord& record, std::vector<Value*> operands,
              Attributes attributes);
-  // Aligns the operands of an elementwise operator or of `broadcast` (whose
-  // result's shape is `fixed`). Dims that may broadcast are repeated, or the
-  // builder records that they are assumed to be equal.
+  // Makes the operands of an elementwise operator, or of `broadcast`, fit each
+  // other. Where two dims may broadcast, the operand is repeated, or the
+  // builder records that the dims are assumed to be equal. `fixed` is the shape
+  // of the result of `broadcast`; null for elementwise operators.
   bool AlignDims(std::vector<Value*>& operands, const Shape* fixed);
-  // Makes a dim have `extent`, by repeating its elements if it turns out to be
-  // 1 when the program runs. The dim must be 1 or `extent` then.
+  // Returns `a` with `extent` along the axis. If the axis has the extent 1 when
+  // the program runs, its element is repeated; otherwise it must have `extent`
+  // already.
   Value* Stretch(Value* a, size_t axis, const Dim& extent);
   void Remember(const Dim& a, const Dim& b);
   // Returns the axis counted from the start; fails if there is no such axis.

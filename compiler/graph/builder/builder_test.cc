@@ -63,7 +63,8 @@ TEST(GraphBuilderTest, ErrorsAreStickyAndNameTheNode) {
 }
 
 TEST(GraphBuilderTest, OperationsAreLimited) {
-  // The limit is 0, 1 or 2 operations: x + 1 takes a constant and an addition.
+  // Computing x + 1 takes two operations, a constant and an addition. So it
+  // fails with a limit of 0 or 1 and succeeds with 2.
   for (int64_t limit = 0; limit < 3; ++limit) {
     GraphBuilder b("limited", limit);
     Value* x = b.Input("x", {DType::kF32, {2}});
@@ -210,7 +211,8 @@ TEST(GraphBuilderTest, ConstantsAreFolded) {
   Value* half = b.Divide(b.Scalar(1, DType::kBF16), b.Scalar(2, DType::kBF16));
   EXPECT_EQ(b.ConstantContents(half), std::vector<double>{0.5});
   EXPECT_EQ(Contents(b, half), "unknown");
-  // Large results of small operands are not folded, nor are errors at run time.
+  // Two kinds of operations on constants are not folded: those whose result is
+  // much larger than the operands, and those that fail when they are evaluated.
   EXPECT_EQ(b.Broadcast(half, {1000})->producer()->name(), "broadcast");
   Value* outside = b.Gather(Ints(b, {1, 2}), Ints(b, {2}), 0);
   EXPECT_EQ(outside->producer()->name(), "gather");
@@ -258,8 +260,8 @@ TEST(GraphBuilderTest, ContentsFollowShapeArithmetic) {
 TEST(GraphBuilderTest, ContentsDecideConditions) {
   GraphBuilder b("conditions");
   Value* shape = b.ShapeValue({kN, -1, kH + 1});
-  // Exporters write an Expand to a shape with -1 in this way: each -1 is
-  // replaced by 1 with equal and select.
+  // Exporters replace each -1 in the shape of an Expand by 1, with the
+  // operators Equal and Where (here select). The builder must see through them.
   Value* wild = b.Binary(Opcode::kEqual, shape, Ints(b, {-1}));
   EXPECT_EQ(Contents(b, wild), "[0, 1, 0]");
   EXPECT_EQ(Contents(b, b.Select(wild, Ints(b, {1, 1, 1}), shape)),
@@ -324,7 +326,7 @@ TEST(GraphBuilderTest, LongDimsBecomeSymbols) {
   }
   ASSERT_TRUE(b.status().ok()) << b.status().message();
   EXPECT_LE(first->shape()[0].ToString().size(), 512u);
-  // Equal expressions become the same symbol.
+  // Both calls computed equal expressions, so the same symbol replaces them.
   EXPECT_EQ(first->shape(), second->shape());
   b.Output("y", b.Add(first, second));
   const StatusOr<Graph> graph = b.Finish();

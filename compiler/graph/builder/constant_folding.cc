@@ -83,7 +83,8 @@ std::optional<ConstantData> FoldSmallConstant(const Operation& operation) {
     if (data == nullptr || !count) return std::nullopt;
     operand_elements += *count;
     buffers.push_back(
-        // Removing const is safe, because the evaluator only reads its inputs.
+        // The evaluator takes pointers to non-const bytes, but it only reads
+        // its inputs, so removing const is safe.
         const_cast<uint8_t*>(data->bytes.data()));
   }
   if (DividesByZero(operation)) return std::nullopt;

@@ -17,7 +17,8 @@ namespace ember::graph {
 // widened: they are weights of quantized products.
 std::optional<ConstantData> FoldSmallConstant(const Operation& operation);
 
-// Returns the data if the value is a constant, else null.
+// Returns the elements of a value that a `constant` operation makes; null for
+// other values.
 const ConstantData* ConstantDataOf(const Value* value);
 
 }  // namespace ember::graph

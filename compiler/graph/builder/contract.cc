@@ -8,8 +8,8 @@
 namespace ember::graph {
 namespace {
 
-// The labels of one operand's dims in a contraction's spec, and the shape to
-// which the operand must be reshaped for these labels.
+// One operand of a contraction: the labels of its dims in the spec, and the
+// shape to which it must be reshaped so that each dim has a label.
 struct LabelledOperand {
   std::string labels;
   Shape shape;
@@ -61,7 +61,7 @@ Value* GraphBuilder::MatMul(Value* a, Value* b) {
     const Dim& dim_b = at_b < 0 ? one : b->shape()[static_cast<size_t>(at_b)];
     const auto label = static_cast<char>('A' + i);
     // A dim of extent 1 that broadcasts against the other operand's dim gets no
-    // label.
+    // label: the reshape drops it.
     const bool in_a = at_a >= 0 && !(dim_a == one && at_b >= 0 && dim_b != one);
     const bool in_b = at_b >= 0 && !(dim_b == one && in_a);
     if (in_a) {

@@ -12,8 +12,8 @@
 namespace ember::graph {
 namespace {
 
-// Makes fresh symbols for dims of results that are known only inside the
-// operation's regions.
+// Decides which dims of an `if` or loop's results the operation must define as
+// fresh symbols, because they are known only inside its regions.
 class ResultDims {
  public:
   ResultDims(GraphBuilder& builder, std::set<std::string> inner)
@@ -237,9 +237,9 @@ Region::Region(GraphBuilder& outer, std::string name)
 std::string Region::UniqueName(std::string name) {
   if (name.empty()) name = "captured";
   const std::string stem = name;
-  // The first suffixes are tried one by one, up to this number. If that many
-  // names are already taken, the search for a free suffix jumps to the number
-  // of all names.
+  // Names that are taken get a suffix. Up to this number, suffixes are tried
+  // one by one; then the search jumps to the number of all names, which is more
+  // likely to be free.
   constexpr size_t kTries = 8;
   for (size_t i = 1; !names_.insert(name).second;
        i = std::max(i + 1, i < kTries ? i : names_.size()))

@@ -31,7 +31,8 @@
 
 namespace ember::graph {
 
-// A region while it is built. The builder around it must outlive it.
+// A region (a branch of an `if`, or a loop's body) while it is built. The
+// builder around it must outlive it.
 class Region {
  public:
   Region(GraphBuilder& outer, std::string name);
@@ -41,12 +42,12 @@ class Region {
   // Returns the value inside the region. Constants, and integers that are known
   // as expressions, are made again inside instead of being passed in.
   Value* Capture(Value* outer);
-  // Adds an input that is no capture. All inputs of this kind come before the
-  // first Capture.
+  // Adds an input that is not a captured value, such as a loop's carried value.
+  // All of these inputs come before the first Capture.
   Value* Input(const std::string& name, TensorType type);
 
-  // Returns the captured values of the graph around the region, one for each of
-  // its last inputs.
+  // Returns the values of the surrounding graph that the region captured. They
+  // correspond to the region's last inputs, in the same order.
   const std::vector<Value*>& captured() const { return captured_; }
 
  private:
@@ -59,24 +60,26 @@ class Region {
   std::vector<Value*> captured_;
   std::map<const Value*, Value*> inside_;
   std::set<std::string> names_;
-  // The other region of the same `if`. It also captures each value that this
-  // region captures.
+  // For a region of an `if`: the other region. It also captures each value that
+  // this region captures, because both regions have the same inputs. Null for a
+  // loop's body.
   Region* twin_ = nullptr;
 };
 
 struct LoopRequest {
   std::vector<Value*> carried;
-  // Values that are scanned along their first dims, whose extent is `trip`.
+  // Values that the body reads one slice at a time: iteration i gets slice i
+  // along the first dim, whose extent is `trip`.
   std::vector<Value*> scanned;
-  Dim trip;  // Number of iterations of a loop that is not conditional.
+  Dim trip;  // Number of iterations of a loop without a condition.
   // True for a conditional loop: it runs while its condition holds, at most
   // `limit` times.
   bool conditional = false;
-  // Largest number of iterations of a conditional loop, i64[]; null means no
-  // limit.
+  // Largest number of iterations of a conditional loop, as a value i64[]; null
+  // means no limit.
   Value* limit = nullptr;
-  // The condition under which a conditional loop runs its first iteration,
-  // bool[]; null means true.
+  // A value bool[]: a conditional loop runs its first iteration only if it is
+  // true. Null means true.
   Value* condition = nullptr;
 };
 struct LoopInputs {
@@ -85,7 +88,7 @@ struct LoopInputs {
   std::vector<Value*> carried, scanned;
 };
 struct LoopOutputs {
-  // The condition under which another iteration follows, bool[]; set only in
+  // A value bool[]: another iteration follows if it is true. It is set only in
   // conditional loops.
   Value* proceed = nullptr;
   std::vector<Value*> carried, stacked;

@@ -9,8 +9,8 @@
 namespace ember::graph {
 namespace {
 
-// Returns the symbol that has replaced the expression in this graph, if there
-// is one.
+// Returns the symbol that an earlier call of SymbolOf made for this expression
+// in the graph; nullopt if there is none.
 std::optional<Dim> SymbolFor(const Dim& dim, const Graph& graph) {
   for (const auto& operation : graph.operations()) {
     if (operation->name() != "extents" ||

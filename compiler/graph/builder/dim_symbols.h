@@ -16,15 +16,17 @@ namespace ember::graph {
 // expressions of a graph get the same symbol. `graph`: the builder's graph.
 Dim SymbolOf(GraphBuilder& builder, const Graph& graph, const Dim& dim);
 
-// True if two of the extents may broadcast, and data gives one of them. The
+// True if two of the extents may broadcast and one of them depends on data. The
 // program cannot choose a variant for such dims before it runs
-// (broadcasting.h), so they are always broadcast as the run's extents require.
+// (broadcasting.h), so the code repeats the operands by extents that are
+// computed during the run.
 bool DataMayBroadcast(const std::vector<Dim>& extents);
 
-// Returns the extent of the result of broadcasting dims of which
-// DataMayBroadcast holds. It is one of the extents, or a symbol, which can be
-// broadcast with each of the extents again: an expression of their symbols
-// would be taken to equal them.
+// Returns the extent of the result of broadcasting dims for which
+// DataMayBroadcast holds: a constant, one of the extents, or a new symbol for
+// the expression. The result may be broadcast with these extents again; an
+// expression of their symbols would then wrongly count as equal to them
+// (MayBroadcast), but a new symbol does not.
 Dim StretchedExtent(GraphBuilder& builder, const Graph& graph,
                     const std::vector<Dim>& extents);
 

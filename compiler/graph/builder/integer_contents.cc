@@ -18,7 +18,8 @@ using MaybeDim = std::optional<Dim>;
 // 2^53: a double holds every integer up to this magnitude
 constexpr double kLargestExactInteger = 9007199254740992.0;
 
-// The constant extents of a tensor, and the number of its elements.
+// The extents of a tensor whose dims are all constant, and its number of
+// elements, which is small enough for its contents to be followed.
 struct SmallShape {
   std::vector<int64_t> extents;
   int64_t count = 1;
@@ -36,7 +37,8 @@ std::optional<SmallShape> SmallShapeOf(const Shape& shape) {
   return small;
 }
 
-// Returns the indices of a row-major position.
+// Returns the indices of the element at a row-major position of a tensor with
+// these extents.
 std::vector<int64_t> IndicesOf(int64_t position,
                                const std::vector<int64_t>& extents) {
   std::vector<int64_t> indices(extents.size());
@@ -57,9 +59,9 @@ int64_t PositionOf(std::span<const int64_t> indices,
 
 // --- elements ---
 
-// True if the type can hold the value. Contents with other values, which would
-// wrap or round, are treated as unknown. A symbolic value is an extent, which
-// fits in every type but bool.
+// True if the type can hold the value exactly. If it cannot, the value would
+// wrap or round, so the contents are treated as unknown. A symbolic value is an
+// extent, which fits in every type but bool.
 bool Fits(const Dim& value, DType type) {
   const auto constant = value.AsConstant();
   if (!value.is_valid()) return false;
@@ -114,7 +116,7 @@ std::optional<bool> IsEqual(const Dim& a, const Dim& b) {
 }
 
 std::optional<bool> IsLess(const Dim& a, const Dim& b) {
-  // a < b exactly if the difference b - a is positive
+  // The comparison is decided by bounds: a < b exactly if b - a is positive.
   const Dim difference = b - a;
   if (const auto low = difference.LowerBound(); low && *low > 0) return true;
   if (const auto high = difference.UpperBound(); high && *high <= 0)
@@ -204,7 +206,8 @@ MaybeDim CastElement(const Dim& a, DType type) {
 
 // --- operations ---
 
-// Computes the contents of one operation's result from those of its operands.
+// Computes the elements of one operation's result, as expressions, from the
+// elements of its operands.
 class ContentsRule {
  public:
   ContentsRule(const Operation& operation, const IntegerContents& known,
@@ -245,8 +248,8 @@ class ContentsRule {
     return *contents;
   }
 
-  // Calls element(indices) for each element of the result, until one is
-  // unknown.
+  // Makes the contents of the result by calling element(indices) for each
+  // element. Returns nullopt as soon as one element is unknown.
   template <typename Element>
   MaybeContents ForEach(const Element& element) const {
     Contents result;
@@ -350,8 +353,8 @@ class ContentsRule {
     });
   }
 
-  // Returns for each element of the result the operand's element at
-  // source(indices).
+  // Makes the contents of an operation that only moves elements: the result's
+  // element at `indices` is the operand's element at source(indices).
   template <typename Source>
   MaybeContents Moved(const Source& source) const {
     const Contents* operand = Operand(0);

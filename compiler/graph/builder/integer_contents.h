@@ -29,8 +29,8 @@ class IntegerContents {
   // Computes the result of an operation whose operands were recorded or are
   // unknown.
   void Record(const Operation& operation);
-  // Returns the contents, row-major; null if unknown. Valid until the next
-  // Record.
+  // Returns the elements of a value as expressions, row-major; null if they are
+  // unknown. The result is valid until the next call of Record.
   const std::vector<Dim>* Find(const Value* value) const;
 
  private:

@@ -13,15 +13,15 @@ const Dim& One() {
   return *one;
 }
 
-// The position of one of the dims that must agree: the operand's index, and the
-// dim's index in the operand.
+// Identifies one of the dims that must be equal: the number of the operand, and
+// the number of the dim in its shape.
 struct Position {
   size_t operand;
   size_t dim;
 };
 
-// Chooses one dim for all positions: a constant if there is one, otherwise the
-// first expression.
+// Sets the dims at all positions to the same one: a constant among them if
+// there is one, otherwise the first.
 void Agree(const std::vector<Position>& positions, std::vector<Shape>& shapes) {
   const Dim* chosen = nullptr;
   for (const Position& position : positions) {
@@ -94,8 +94,8 @@ void UnifyConvolution(int64_t groups, std::vector<Shape>& shapes) {
   }
 }
 
-// Makes the dims of a value that is broadcast to a shape agree with the shape,
-// unless they are 1.
+// The first operand is broadcast to the shape `result`. Replaces its open dims
+// by the dims of the result to which they are broadcast.
 void UnifyWithShape(const Shape& result, std::vector<Shape>& shapes) {
   Shape& own = shapes[0];
   if (own.size() > result.size()) return;
@@ -105,7 +105,7 @@ void UnifyWithShape(const Shape& result, std::vector<Shape>& shapes) {
   }
 }
 
-// Makes the shapes of operands `a` and `b` agree.
+// Makes the dims of operands number `a` and `b` equal, pair by pair.
 void UnifySame(size_t a, size_t b, std::vector<Shape>& shapes) {
   if (shapes.size() <= b || shapes[a].size() != shapes[b].size()) return;
   for (size_t dim = 0; dim < shapes[a].size(); ++dim)

@@ -25,7 +25,8 @@ void TakeNotUnit(GraphBuilder& builder, const Dim& dim);
 // (TakeNotUnit).
 std::vector<int64_t> UnitAxes(GraphBuilder& builder, const Shape& shape);
 
-// Returns the dims that the graph and its regions assume not to be 1.
+// Returns the dims for which TakeNotUnit has recorded in the graph, or in its
+// regions, that they are assumed not to be 1.
 std::vector<Dim> DimsTakenNotUnit(const Graph& graph);
 
 }  // namespace ember::graph

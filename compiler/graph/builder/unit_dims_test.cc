@@ -24,9 +24,10 @@ TEST(UnitDimsTest, OpenDimsAreTakenNotToBe1) {
   const StatusOr<Graph> graph = b.Finish();
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_TRUE(Verify(*graph).ok());
-  // N + 2 is at least 2, so no assumption about it is recorded.
+  // UnitAxes assumes only of N that it is not 1. N + 2 is at least 2, so no
+  // assumption about it is needed.
   EXPECT_THAT(DimsTakenNotUnit(*graph), ElementsAre(kN));
-  // The assumption is part of the graph's text.
+  // The assumption is printed with the graph and parsed back.
   const std::string text = Print(*graph);
   EXPECT_THAT(text, HasSubstr("not_one = [N]"));
   const StatusOr<Graph> parsed = Parse(text);
@@ -44,7 +45,8 @@ TEST(UnitDimsTest, MessageNamesWhatFixesTheDim) {
   const std::string text = Print(*graph);
   EXPECT_THAT(text, HasSubstr("dim N is 1"));
   EXPECT_THAT(text, HasSubstr("fix the dim when compiling (--shape)"));
-  // No flag fixes a dim that the data gives.
+  // The second message does not recommend a flag, because no flag can fix a dim
+  // that depends on data.
   EXPECT_THAT(text, HasSubstr("a dim that the data gives is 1"));
   EXPECT_THAT(text, HasSubstr("name the axes in the model"));
 }

@@ -88,13 +88,14 @@ void DefineContract(StagesContext& context) {
       reduced.empty() ? tensor::Combiner::kNone : tensor::Combiner::kSum);
 }
 
-// --- shared by conv and conv_transpose ---
+// --- helpers of conv and conv_transpose ---
 
-// Dims of a convolution's operands by their meaning.
+// The dims of a convolution, taken from the shapes of its operands.
 struct ConvolutionDims {
-  size_t spatial = 0;  // number of spatial dims, without batch and channels
+  // Number of spatial dims, that is, without batch and channels.
+  size_t spatial = 0;
   int64_t groups = 1;
-  Dim inputs, outputs;  // numbers of input and output channels per group
+  Dim inputs, outputs;  // numbers of input and output channels in each group
 };
 
 ConvolutionDims DimsOfConvolution(const Operation& operation, bool transposed) {
@@ -153,9 +154,10 @@ Status CheckConvolution(const Operation& operation, bool transposed) {
 // Axes of a convolution's channels in its stage. If a group has only one input
 // (or output) channel, there is no axis for the channels of the group.
 struct ChannelAxes {
-  Scalar output;  // axis of the output channels over all groups
+  Scalar output;  // index of the output channel, counted over all groups
   Scalar output_in_group;
-  Scalar group;  // axis of the groups; only for groups > 1
+  // Index of the group. It is set only if there are several groups.
+  Scalar group;
 };
 
 ChannelAxes OutputChannels(StageContext& stage, const ConvolutionDims& dims) {
@@ -176,7 +178,8 @@ ChannelAxes OutputChannels(StageContext& stage, const ConvolutionDims& dims) {
   return axes;
 }
 
-// Adds a reduction over an extent, or nothing if the extent is 1.
+// Adds a reduction axis with this extent to the stage and returns its index. If
+// the extent is 1, no axis is needed: the index is the constant 0.
 Scalar Reduce(StageContext& stage, const Dim& extent, bool& reduces) {
   if (IsOne(extent)) return stage.Index(0);
   reduces = true;
@@ -299,7 +302,7 @@ struct Phase {
 constexpr int64_t kMaxPhases = 64;
 constexpr int64_t kMaxPhaseConstant = int64_t{1} << 31;
 
-// One spatial dim of a transposed convolution.
+// The parameters of a transposed convolution along one spatial dim.
 struct TransposedDim {
   Dim outputs, taps, low;
   int64_t stride, dilation;
@@ -354,8 +357,8 @@ std::vector<Phase> PhasesOf(const TransposedDim& dim, bool split) {
     Phase phase = PhaseAt(dim, first);
     if (!IsZero(phase.outputs)) phases.push_back(std::move(phase));
   }
-  // If the dim has no outputs, one phase is made all the same, because a stage
-  // must store the result.
+  // If the dim has no outputs, one empty phase is made nevertheless, because
+  // the dispatch needs a stage that stores the result.
   if (phases.empty()) phases.push_back(PhaseAt(dim, 0));
   return phases;
 }
@@ -419,7 +422,8 @@ void DefineConvTranspose(StagesContext& context) {
   const Operation& operation = context.operation();
   const ConvolutionDims dims = DimsOfConvolution(operation, true);
   const auto& strides = IntegersOf(operation, "strides");
-  // Number of stages that result if every spatial dim is split into phases.
+  // The number of stages if every spatial dim is split into phases. If there
+  // would be too many, dims are not split.
   int64_t count = 1;
   for (int64_t stride : strides) {
     count = stride > kMaxPhases ? kMaxPhases + 1
@@ -432,10 +436,12 @@ void DefineConvTranspose(StagesContext& context) {
                             ShapeOf(operation, "low")[i], strides[i],
                             IntegersOf(operation, "dilations")[i]};
     phases.push_back(PhasesOf(dim, count <= kMaxPhases));
-    // The convolution has no outputs, so no stage is made.
+    // PhasesOf returns at least one phase. If a dim had none, there would be no
+    // stage to make.
     if (phases.back().empty()) return;
   }
-  // Makes one stage per combination of the dims' phases, the last dim fastest.
+  // Each spatial dim has several phases. One stage is made for each combination
+  // of phases, the last dim's phase changing fastest.
   std::vector<size_t> position(dims.spatial, 0);
   while (true) {
     std::vector<Phase> chosen;

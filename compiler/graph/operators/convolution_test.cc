@@ -14,9 +14,10 @@ namespace {
 
 struct Case {
   bool transposed = false;
-  // true: the spatial dims of x are symbols, not constants
+  // True if the extents of x's spatial dims are symbols instead of constants.
   bool symbolic = false;
-  // `inputs` and `outputs` are numbers of channels in each group.
+  // `inputs` and `outputs` are the numbers of channels in each group; the
+  // tensors have `groups` times as many.
   int64_t batch, groups, inputs, outputs;
   std::vector<int64_t> extent, window, strides, dilations, low, high,
       output_padding;
@@ -31,7 +32,8 @@ struct Tensor {
     for (int64_t extent : extents) count *= extent;
     values.assign(static_cast<size_t>(count), 0);
   }
-  // Returns the address of an element; null outside of the tensor.
+  // Returns the address of the element at these indices; null if they are
+  // outside of the tensor.
   int32_t* At(const std::vector<int64_t>& indices) {
     int64_t position = 0;
     for (size_t i = 0; i < extents.size(); ++i) {
@@ -171,8 +173,8 @@ StatusOr<Operation*> AddConvolution(const Case& c, const Tensor& x,
                    {x_value, w_value}, attributes, "");
 }
 
-// Runs the case of a seed. False if the parameters make no convolution (an
-// output extent below 0).
+// Runs the random case of a seed. Returns false if its parameters give no valid
+// convolution, because an output extent is below 0.
 bool RunCase(uint64_t seed) {
   RandomCases random(seed);
   const Case c = random.Make();
@@ -195,9 +197,9 @@ bool RunCase(uint64_t seed) {
   graph.AddOutput("y", (*operation)->result());
   const StatusOr<std::vector<TensorData>> outputs =
       Evaluate(graph, std::vector<TensorData>{DataOf(x), DataOf(w)});
-  // Only a case with symbolic extents may fail when it runs: its extents may
-  // give an output extent below 0, which constant extents would have shown
-  // earlier.
+  // Evaluation may fail only in a case with symbolic extents, if an output
+  // extent is below 0. With constant extents, adding the operation has reported
+  // that already.
   if (!outputs.ok()) {
     EXPECT_TRUE(c.symbolic) << outputs.status().message();
     EXPECT_NE(outputs.status().message().find("at least 0"),

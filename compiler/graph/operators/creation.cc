@@ -43,7 +43,8 @@ InferredTypes InferShapeValue(const Operation& operation) {
 
 Scalar DefineShapeValue(ElementContext& context, Indices indices) {
   const Shape& values = ShapeOf(context.operation(), "values");
-  // No element of an empty result is ever read, so any scalar will do.
+  // An empty shape_value has no element that is ever read, but its definition
+  // must return a scalar, so it returns 0.
   if (values.empty()) return context.Index(0);
   Scalar result = context.Extent(values.back());
   for (size_t i = values.size() - 1; i-- > 0;) {

@@ -31,8 +31,8 @@ std::vector<TensorData> RandomInputs(const Graph& graph, uint64_t seed) {
       bytes *= data.extents.back();
     }
     std::vector<uint8_t> values(static_cast<size_t>(bytes));
-    // Elements of integer types are small numbers, so that some of them are
-    // valid indices; elements of float types have random bits.
+    // Integers get the values 0 and 1, so that many of them are valid indices.
+    // Floats get random bits.
     for (size_t i = 0; i < values.size(); ++i) {
       const bool low_byte =
           i % static_cast<size_t>(DTypeByteSize(input->dtype())) == 0;
@@ -47,8 +47,8 @@ std::vector<TensorData> RandomInputs(const Graph& graph, uint64_t seed) {
 }
 
 // Returns a random graph in which every result is an output, so that the test
-// sees it. An extra input for each symbol has the symbol as its only dim, so
-// that all symbols are bound.
+// can compare all of them. For each symbol an input is added whose only dim is
+// the symbol, so that every symbol has a value.
 Graph Observed(uint64_t seed) {
   Graph graph = RandomGraph(seed, 12);
   for (const auto& [name, value] : kBindings) {
@@ -113,7 +113,8 @@ TEST(DefinitionsTest, SymbolicAndPinnedGraphsAgree) {
     ASSERT_EQ(symbolic.ok(), constant.ok())
         << symbolic.status().message() << constant.status().message()
         << Print(graph);
-    // Both evaluations failed because an index was out of range.
+    // If both evaluations failed, an index was out of range, and there are no
+    // results to compare.
     if (!symbolic.ok()) continue;
     for (size_t i = 0; i < symbolic->size(); ++i) {
       ASSERT_TRUE(SameTensor((*symbolic)[i], (*constant)[i]))

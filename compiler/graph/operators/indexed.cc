@@ -64,8 +64,8 @@ Scalar DefineGatherElements(ElementContext& context, Indices indices) {
   return context.Load(0, own);
 }
 
-// Returns the extent of the last dim of the index tensor: the number of dims of
-// the data that one index selects.
+// Returns the extent of the last dim of the index tensor of gather_nd or
+// scatter_nd: the number of the data's dims that one tuple of indices selects.
 StatusOr<int64_t> IndexDepth(const Operation& operation, int64_t batch_dims) {
   const Value& data = *operation.operand(0);
   const Value& indices = *operation.operand(1);
@@ -106,8 +106,8 @@ InferredTypes InferGatherNd(const Operation& operation) {
   return OneType(data.dtype(), std::move(shape));
 }
 
-// Appends to a list the index values of the tuple at `position` of the index
-// operand.
+// Reads the tuple of indices at `position` of the index operand, and appends
+// its `depth` values to `indices`.
 void AppendIndexTuple(ElementContext& context, Indices position, int64_t depth,
                       std::vector<Scalar>& indices) {
   std::vector<Scalar> place(position.begin(), position.end());
@@ -197,7 +197,8 @@ std::vector<Scalar> SpatialAxes(StageContext& stage, const Shape& shape) {
   return axes;
 }
 
-// The first stage of a scatter copies the data.
+// Adds the first stage of a scatter, which copies the data; a later stage
+// stores the updates over it.
 void CopyData(StagesContext& context) {
   StageContext& stage = context.AddStage();
   const auto axes = SpatialAxes(stage, context.operation().operand(0)->shape());

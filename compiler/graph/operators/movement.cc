@@ -25,7 +25,8 @@ InferredTypes InferReshape(const Operation& operation) {
   return OneType(operand.dtype(), shape);
 }
 
-// Returns the row-major position of indices within dims; unit dims add nothing.
+// Returns the row-major position of the element at `indices` in a tensor with
+// these dims. Dims of extent 1 are skipped, because their index is 0.
 Scalar Linearize(ElementContext& context, const Shape& dims, Indices indices) {
   Scalar position = context.Index(0);
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -35,12 +36,13 @@ Scalar Linearize(ElementContext& context, const Shape& dims, Indices indices) {
   return position;
 }
 
-// Computes the inverse of Linearize: sets the indices of the dims of one part
-// from a row-major position within these dims.
+// Does the inverse of Linearize for one part of a reshape: computes the indices
+// along the part's dims from the row-major position of an element within them.
 void Delinearize(ElementContext& context, const Shape& dims,
                  const ReshapePart& part, Scalar position,
                  std::vector<Scalar>& indices) {
-  // The outermost dim that is not 1 needs no mod.
+  // For the outermost dim whose extent is not 1, the quotient is the index
+  // itself, so no mod is needed.
   int first = part.from_begin;
   while (first + 1 < part.from_end && IsOne(dims[static_cast<size_t>(first)]))
     ++first;
@@ -123,8 +125,8 @@ Status CheckSliceDim(const Dim& dim, const Dim& start, int64_t step,
   const bool outside =
       !last.is_valid() || SurelyBelow(start, 0) || SurelyBelow(last, 0) ||
       SurelyBelow(dim - 1 - start, 0) || SurelyBelow(dim - 1 - last, 0);
-  // A slice whose size is not constant is accepted: the size may be 0, for
-  // which any start is valid.
+  // A slice of symbolic size is accepted even if its elements seem to be
+  // outside: the size may turn out to be 0, for which any start is valid.
   if (outside && size.is_constant()) {
     return Mismatch("starts, steps, sizes: expected elements within 0 and ",
                     dim.ToString(), ", found ", start.ToString(), " to ",

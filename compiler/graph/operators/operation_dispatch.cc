@@ -15,7 +15,7 @@ using tensor::DispatchBuilder;
 using tensor::Scalar;
 using tensor::StageBuilder;
 
-// The buffers of the operation's operands and results in the dispatch.
+// Numbers of the dispatch's buffers for the operation's operands and results.
 struct OperationBuffers {
   DispatchBuilder& builder;
   const Operation& operation;

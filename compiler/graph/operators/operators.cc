@@ -56,8 +56,8 @@ const OperatorRecord& OperatorNamed(std::string_view name) {
 
 const OperatorRecord& OperatorNamed(tensor::Opcode opcode) {
   for (const OperatorRecord& record : ElementwiseOperators()) {
-    // Returns a record of OperatorTable(), not a copy, so that equal operators
-    // have equal addresses.
+    // The result is a record of OperatorTable(), not the one in this list, so
+    // that the same operator always has the same address.
     if (record.is_instruction && record.opcode == opcode)
       return OperatorNamed(record.name);
   }

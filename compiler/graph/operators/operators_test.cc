@@ -28,7 +28,8 @@
 namespace ember::graph {
 namespace {
 
-// Splits the text at each "graph " at the start of a line.
+// Splits a test file into the texts of its graphs, each of which begins with
+// "graph " at the start of a line.
 std::vector<std::string> SplitGraphs(const std::string& text) {
   std::vector<std::string> graphs;
   std::istringstream lines(text);
@@ -39,8 +40,8 @@ std::vector<std::string> SplitGraphs(const std::string& text) {
   return graphs;
 }
 
-// True if two numbers are close enough. Floats must agree within 1e-6 (1e-3 for
-// 16 bits), all others exactly.
+// True if a result is close enough to the expected number. Floats must agree
+// within 1e-6 (1e-3 for 16 bits), all other types exactly.
 bool Near(double a, double b, DType type) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (a == b) return true;
@@ -134,8 +135,9 @@ TEST(OperatorsTest, DefinitionsComputeWhatTheTextsSay) {
   // tensor/semantics.h defines and tests, one of each arity suffices.
   for (const OperatorRecord& record : OperatorTable()) {
     if (record.is_instruction) continue;
-    // The operators that the program runs are tested where programs run:
-    // compiler/testdata, tests/onnx.
+    // Operators that the program runs have no definition that could be
+    // evaluated here; compiler/testdata and tests/onnx test them by running
+    // programs.
     if (record.trait == OperatorTrait::kProgram) continue;
     EXPECT_TRUE(tested.contains(record.name))
         << "no text tests " << record.name;

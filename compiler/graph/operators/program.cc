@@ -64,7 +64,8 @@ Status CheckCounts(size_t expected, size_t found, std::string_view what) {
                   std::to_string(found));
 }
 
-// The dims of the attribute `shapes`, which are read result by result.
+// Reads the attribute `shapes` of an `if` or loop, which holds the dims of all
+// results, one result after the other.
 class ResultShapes {
  public:
   explicit ResultShapes(const Operation& operation)
@@ -76,9 +77,10 @@ class ResultShapes {
       CollectSymbols(std::get<Shape>(*varying), inner_);
   }
 
-  // Returns the shape of the next result. `sources` are the shapes of the value
-  // inside the regions. A dim of the result is that of the sources if it is the
-  // same in all of them and known outside; otherwise the operation defines it.
+  // Returns the shape of the next result. `sources` are the shapes that this
+  // result has inside the regions (for an `if`, one for each branch). If a dim
+  // is the same in all of them and known outside, the result has this dim;
+  // otherwise it must be a symbol that the operation defines.
   StatusOr<Shape> Next(const std::vector<Shape>& sources) {
     Shape shape;
     for (size_t i = 0; i < sources[0].size(); ++i) {
@@ -161,7 +163,8 @@ InferredTypes InferIf(const Operation& operation) {
   return types;
 }
 
-// Checks the operands and inputs of a loop's body.
+// Checks that the inputs of a loop's body have the types that follow from the
+// loop's operands.
 Status CheckLoopInputs(const Operation& operation, const LoopParts& parts) {
   const Graph& body = *operation.regions()[0];
   const Shape& varying = ShapeOf(operation, "varying");

@@ -28,12 +28,12 @@ InferredTypes InferReduce(const Operation& operation) {
   return OneType(operand.dtype(), Without(operand.shape(), axes));
 }
 
-// Axes of a stage over all elements of operand 0; the listed ones are
-// reductions.
+// The indices of a stage that visits all elements of operand 0. Its axes for
+// the reduced dims are reductions, those for the other dims spatial.
 struct ReductionAxes {
-  // For each dim of the operand, the index of the element that is combined.
+  // The index along each dim of the operand: the element that is combined.
   std::vector<Scalar> element;
-  // For each dim that remains in the result, the index of the result.
+  // The index along each dim of the result, which lacks the reduced dims.
   std::vector<Scalar> result;
 };
 
@@ -90,8 +90,8 @@ Scalar Wins(const Scalar& next, const Scalar& best, bool maximum, bool last) {
   return And(is_number, Not(more <= less));
 }
 
-// Defines arg_reduce as a fold over (index, value); the value is carried and
-// not stored.
+// Defines arg_reduce as a fold that carries the best element's index and value.
+// Only the index is stored as a result.
 void DefineArgReduce(StagesContext& context) {
   const Operation& operation = context.operation();
   const DType dtype = operation.operand(0)->dtype();

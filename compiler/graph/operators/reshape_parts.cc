@@ -12,8 +12,9 @@ int SkipUnits(const Shape& shape, int position) {
   return position;
 }
 
-// Returns the smallest part of dims that begins at from_begin and to_begin of
-// `start` and has equal element counts on both sides; nothing if there is none.
+// Returns the smallest part of the reshape that begins at start.from_begin and
+// start.to_begin and has equal element counts on both sides. Returns nullopt if
+// there is none.
 std::optional<ReshapePart> SmallestPart(const Shape& from, const Shape& to,
                                         ReshapePart start) {
   Dim from_count = 1;
@@ -45,8 +46,8 @@ std::vector<ReshapePart> SplitReshape(const Shape& from, const Shape& to) {
     if (next.from_begin == from_size || next.to_begin == to_size) return parts;
     const auto part = SmallestPart(from, to, next);
     if (!part)
-      // There is no such part only after a dim of extent 0, or if an overflow
-      // makes the products invalid. The remaining dims then form one part.
+      // SmallestPart finds nothing only after a dim of extent 0, or if a
+      // product of dims overflows. All remaining dims then form one part.
       break;
     parts.push_back(*part);
     next = {part->from_end, 0, part->to_end, 0};

@@ -14,7 +14,8 @@
 
 namespace ember::graph {
 
-// A part of a reshape: from[from_begin, from_end) becomes to[to_begin, to_end).
+// One part of a reshape: the dims from[from_begin, from_end) become the dims
+// to[to_begin, to_end).
 struct ReshapePart {
   int from_begin = 0, from_end = 0;
   int to_begin = 0, to_end = 0;
@@ -22,7 +23,8 @@ struct ReshapePart {
   bool operator==(const ReshapePart&) const = default;
 };
 
-// Returns the parts in order. The shapes must have equal element counts.
+// Splits the reshape of `from` to `to` and returns its parts in order. The
+// shapes must have equal element counts.
 std::vector<ReshapePart> SplitReshape(const Shape& from, const Shape& to);
 
 }  // namespace ember::graph

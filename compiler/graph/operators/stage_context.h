@@ -18,7 +18,7 @@ namespace ember::graph {
 
 class BuilderStageContext : public StageContext {
  public:
-  // Makes a context for a stage, which must outlive the context.
+  // Makes a context that builds `stage`. The stage must outlive the context.
   explicit BuilderStageContext(tensor::StageBuilder& stage) : stage_(stage) {}
 
   tensor::Scalar Index(int64_t value) final { return stage_.Index(value); }
@@ -38,7 +38,8 @@ class BuilderStageContext : public StageContext {
                  const tensor::StageBuilder::Combine& combine) final;
 
  protected:
-  // Returns the dispatch's buffer for a result of the operation.
+  // Returns the number of the dispatch's buffer for result number `result` of
+  // the operation.
   virtual int ResultBuffer(int result) const = 0;
   tensor::StageBuilder& stage() { return stage_; }
 

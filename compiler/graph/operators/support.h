@@ -83,11 +83,13 @@ Status CheckPositive(std::span<const int64_t> values,
 Status CheckRank(const Operation& operation, int operand, int expected);
 Status CheckSameDType(const Operation& operation, int a, int b);
 Status CheckIndexOperand(const Operation& operation, int operand);
-// Checks that two dims are the same.
+// Returns an error unless the two dims are equal; `what_a` and `what_b`
+// describe them in the message.
 Status CheckSameDim(const Dim& a, std::string_view what_a, const Dim& b,
                     std::string_view what_b);
 
-// Returns the dim of operand `operand` as a scalar.
+// Returns the extent of dim `dim` of operand number `operand`, as a scalar of
+// the stage.
 inline Scalar DimOf(ElementContext& context, int operand, int dim) {
   return context.Extent(context.operation().operand(operand)->shape()[dim]);
 }
@@ -107,11 +109,13 @@ struct NamedCombiner {
   Scalar (*identity)(ElementContext& context, DType type);
 };
 const NamedCombiner* FindCombiner(std::string_view name);
-// Returns an error if the name is unknown or does not fit the dtype.
+// Returns an error if the operation's attribute `combiner` is unknown or does
+// not support the dtype.
 Status CheckCombiner(const Operation& operation, DType dtype);
 
-// Returns the extent of a windowed dim: (extent + low + high - dilation *
-// (window - 1) - 1) floordiv stride + 1.
+// Returns the number of positions of a window along a dim of `extent` elements
+// with this padding: (extent + low + high - dilation * (window - 1) - 1)
+// floordiv stride + 1.
 Dim WindowedExtent(const Dim& extent, const Dim& window, int64_t stride,
                    int64_t dilation, const Dim& low, const Dim& high);
 

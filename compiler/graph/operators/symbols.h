@@ -12,9 +12,9 @@
 
 namespace ember::graph {
 
-// These functions add to `symbols` the symbols that an operation uses (in the
-// types of its operands and results, in its attributes, and the free symbols of
-// its regions), or those of a shape.
+// These functions add symbols to `symbols`: those that occur in a shape, or
+// those that an operation uses (in the types of its operands and results, in
+// its attributes, and free ones in its regions).
 void CollectSymbols(const Operation& operation, std::set<std::string>& symbols);
 void CollectSymbols(const Shape& shape, std::set<std::string>& symbols);
 
@@ -23,8 +23,8 @@ void CollectSymbols(const Shape& shape, std::set<std::string>& symbols);
 // `varying` count as needed by the loop's body.
 std::set<std::string> FreeSymbols(const Graph& region);
 
-// Returns the symbols that the graph's operations define, including those in
-// regions.
+// Returns the symbols to which the graph's operations, including those in
+// regions, give values (attribute `defines`).
 std::set<std::string> SymbolsDefinedIn(const Graph& graph);
 
 }  // namespace ember::graph

@@ -51,8 +51,8 @@ class GraphEvaluator {
       }
       values_.emplace(&input, inputs[i]);
     }
-    // The inputs' extents are checked in a second loop, because only now the
-    // values of all symbols are known.
+    // The inputs' extents are compared with their shapes in a second loop,
+    // because a dim may contain a symbol whose value a later input gives.
     for (size_t i = 0; i < inputs.size(); ++i) {
       EMBER_ASSIGN_OR_RETURN(const auto extents,
                              Extents(graph_.inputs()[i]->shape()));

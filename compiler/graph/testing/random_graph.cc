@@ -239,8 +239,8 @@ class GraphGenerator {
       return;
     }
     if (x->rank() < 2) return;
-    // Tries a convolution whose weights fit any x: x is reshaped to [1,
-    // elements, 1], and the window has two positions.
+    // Reshapes x to [1, elements, 1] and tries a convolution of it with a
+    // window of two positions, so that weights of one shape fit any x.
     Try("reshape", {x}, {{"shape", Shape{1, ElementCount(x->shape()), 1}}});
     Value* const image = values_.back();
     if (image->rank() != 3 || image->dtype() == DType::kBool) return;

@@ -27,7 +27,9 @@ constexpr int kMaxRegionDepth = 64;
 StatusOr<Resources> ParseResources(std::string_view text) {
   Lexer lexer(text);
   int depth = 0;
-  do {  // The loop skips tokens up to the brace that closes the graph.
+  // The loop skips the graph itself, up to its closing brace: resources are
+  // parsed first, because the graph refers to them.
+  do {
     if (lexer.AtEnd()) return lexer.ExpectedError("'}'");
     const Token token = lexer.Next();
     if (token.Is("{")) ++depth;

@@ -91,8 +91,8 @@ class GraphPrinter {
     return "%" + names_.at(value);
   }
 
-  // Prints the name as a string before the value if it differs from the value's
-  // name in the text.
+  // Prints the original name of an input or output as a string before the
+  // value, if it differs from the value's name in the text.
   void PrintNameOf(const Value* value, const std::string& name) {
     if (names_.at(value) != name) printer_.Print(QuoteString(name), " = ");
   }

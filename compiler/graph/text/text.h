@@ -42,10 +42,11 @@
 namespace ember::graph {
 
 struct PrintOptions {
-  // Largest number of elements of a constant that is written inline.
+  // A constant with more elements than this is written as a resource after the
+  // graph instead of in its operation.
   int inline_elements = 16;
-  // True: leaves out the bytes of larger constants. Such a text is for reading
-  // and does not parse back.
+  // True to leave out the bytes of larger constants. Such a text is only for
+  // reading: it does not parse back.
   bool elide_constants = false;
 };
 

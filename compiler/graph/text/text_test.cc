@@ -60,7 +60,8 @@ metadata "author" = ""
             "7:10: expected each key once, found it again");
 }
 
-// Returns nested regions, which the parser reads recursively.
+// Returns the text of a graph with regions nested to this depth. The parser
+// handles regions recursively, so a large depth must be refused.
 std::string Nested(int depth) {
   std::string text = "graph @g(%c: bool[], %x: f32[4]) -> (%y) {\n";
   for (int i = 0; i < depth; ++i) {
@@ -89,7 +90,8 @@ TEST(TextTest, LargeConstantsAreLinesAtTheEnd) {
   std::vector<uint8_t> bytes(1000);
   for (size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<uint8_t>(i * 7);
-  // Two equal constants are added, whose bytes the text holds only once.
+  // The graph gets two constants with equal bytes. The printed text must
+  // contain the bytes only once.
   for (int i = 0; i < 2; ++i) {
     const auto constant = graph.Add(OperatorNamed("constant"), {},
                                     {{"value", ConstantData::Copy(bytes)},

@@ -30,8 +30,8 @@ using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphNode = struct CUgraphNode_st*;
 using CUgraphExec = struct CUgraphExec_st*;
-// In CUDA's header the types below are enumerations of C, which are passed as
-// integers.
+// In CUDA's header these types are C enumerations. They are integers here,
+// because C passes enumerations as integers.
 using CUdevice_attribute = int;
 using CUfunction_attribute = int;
 using CUmemPool_attribute = int;
@@ -44,9 +44,9 @@ using CUtensorMapL2promotion = int;
 using CUtensorMapFloatOOBfill = int;
 
 inline constexpr CUdevice_attribute kMaxThreadsPerBlock = 1;
-// The numbers of the attributes for y and z are the next two.
+// The limits for y and z have the next two numbers, 3 and 4.
 inline constexpr CUdevice_attribute kMaxBlockDimX = 2;
-// The numbers of the attributes for y and z are the next two.
+// The limits for y and z have the next two numbers, 6 and 7.
 inline constexpr CUdevice_attribute kMaxGridDimX = 5;
 inline constexpr CUdevice_attribute kMaxSharedMemoryPerBlock = 8;
 inline constexpr CUdevice_attribute kWarpSize = 10;
@@ -62,7 +62,8 @@ inline constexpr CUfunction_attribute kFunctionMaxThreadsPerBlock = 0;
 inline constexpr CUfunction_attribute kFunctionSharedSizeBytes = 1;
 inline constexpr CUfunction_attribute kFunctionMaxDynamicSharedSizeBytes = 8;
 
-// The value of this attribute is a uint64_t.
+// Number of bytes of free memory that a pool keeps; a uint64_t, although other
+// attributes are int.
 inline constexpr CUmemPool_attribute kPoolReleaseThreshold = 4;
 
 inline constexpr CUjit_option kJitInfoLogBuffer = 3;
@@ -141,15 +142,15 @@ struct CUDA_MEMCPY3D {
   size_t WidthInBytes = 0, Height = 0, Depth = 0;
 };
 
-// Describes a tensor to a kernel that copies boxes of it. CUDA 12 aligns this
-// structure to 64 bytes, CUDA 13 to 128.
+// An encoded tensor map: it describes a tensor to a kernel that copies boxes of
+// it. CUDA 12 aligns this structure to 64 bytes, CUDA 13 to 128.
 struct alignas(128) CUtensorMap {
   uint64_t opaque[16] = {};
 };
 
-// Table of CUDA functions. Columns: F(name in this code, symbol in libcuda,
-// parameters). All functions return a CUresult. The symbols are those of CUDA
-// 11.4, which later drivers keep.
+// Table of the CUDA functions that every accepted driver has. Columns: F(name
+// in this code, symbol in libcuda, parameters). All functions return a
+// CUresult. The symbols are those of CUDA 11.4, which later drivers keep.
 #define EMBER_CUDA_FUNCTIONS(F)                                               \
   F(Init, cuInit, (unsigned))                                                 \
   F(DriverGetVersion, cuDriverGetVersion, (int*))                             \

@@ -31,8 +31,8 @@ EMBER_SAME_FIELD(CUmemPoolProps, location);
 EMBER_SAME_FIELD(CUmemPoolProps, maxSize);
 EMBER_SAME_FIELD(CUmemPoolProps, reserved);
 
-// In CUDA's header CUDA_KERNEL_NODE_PARAMS is the first version of the
-// structure, which cuGraphAddKernelNode takes.
+// CUDA's header has two versions of this structure. Ours is the first one,
+// which the function cuGraphAddKernelNode (without a version suffix) takes.
 static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) ==
               sizeof(::CUDA_KERNEL_NODE_PARAMS_v1));
 static_assert(offsetof(CUDA_KERNEL_NODE_PARAMS, kernelParams) ==
@@ -50,7 +50,8 @@ EMBER_SAME_FIELD(CUDA_MEMCPY3D, dstDevice);
 EMBER_SAME_FIELD(CUDA_MEMCPY3D, WidthInBytes);
 EMBER_SAME_FIELD(CUDA_MEMCPY3D, Depth);
 
-// Older headers align a CUtensorMap to 64 bytes.
+// The alignment may be larger than in the installed header, because headers
+// before CUDA 13 align a CUtensorMap to 64 bytes only.
 EMBER_SAME_SIZE(CUtensorMap);
 static_assert(alignof(CUtensorMap) >= alignof(::CUtensorMap));
 
@@ -130,8 +131,7 @@ template <typename... Ours, typename... Theirs>
 struct AreAlike<CUresult (*)(Ours...), ::CUresult (*)(Theirs...)> {
   static constexpr bool Value() {
     if constexpr (sizeof...(Ours) == sizeof...(Theirs)) {
-      // The sizes of pointers are compared, too.
-      // NOLINTNEXTLINE(bugprone-sizeof-expression)
+      // For pointers, too, the sizes of the pointers themselves are meant.
       return ((sizeof(Ours) == sizeof(Theirs)) && ...);
     } else {
       return false;

@@ -11,8 +11,9 @@ struct Row {
   StatusCode code;
 };
 
-// The status code for each CUresult. FailedPrecondition means that the context
-// is lost. Results without a row are Internal.
+// Table of CUDA's results with the status code for each. FailedPrecondition
+// means that the context is lost. Results that are not in the table become
+// Internal.
 constexpr Row kRows[] = {
     {kInvalidValue, "CUDA_ERROR_INVALID_VALUE", StatusCode::kInternal},
     {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", StatusCode::kResourceExhausted},

@@ -23,14 +23,16 @@ struct AsyncCopy {
   uint8_t* to = nullptr;
   const uint8_t* from = nullptr;
   uint32_t bytes = 0;
-  uint32_t read = 0;  // number of source bytes; the rest of the target becomes
-                      // zeros
+  // Number of bytes to read from the source; the rest of the target becomes
+  // zeros.
+  uint32_t read = 0;
 };
 
 class AsyncCopies {
  public:
   void Begin(const AsyncCopy& copy) { copies_.push_back(copy); }
-  // Puts the copies since the last call of Commit into a group.
+  // Puts the copies that have begun since the last call of Commit into a new
+  // group.
   void Commit() { groups_.push_back(std::exchange(copies_, {})); }
   // Performs the copies of all groups except the last `groups` ones.
   // visit(copy) is called before each copy.
@@ -46,8 +48,9 @@ class AsyncCopies {
   }
 
  private:
-  std::vector<AsyncCopy> copies_;  // copies begun since the last Commit
-  // groups of earlier copies, the oldest group first
+  // Copies that have begun since the last Commit, in no group yet.
+  std::vector<AsyncCopy> copies_;
+  // Groups of copies that were committed earlier, the oldest group first.
   std::deque<std::vector<AsyncCopy>> groups_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kSwizzledRow = 128;
 constexpr uint64_t kSwizzledRows = 8;
 constexpr uint64_t kPiece = 16;
-// alignment in bytes of a box in shared memory
+// Alignment in bytes of a box in shared memory.
 constexpr uint64_t kAlignment = 128;
 // Alignment in bytes of a swizzled box: the size of eight rows.
 constexpr uint64_t kSwizzledAlignment = 1024;
@@ -37,9 +37,9 @@ uint64_t PositionOf(const TensorMap& map, uint64_t offset) {
   return offset ^ (offset / kSwizzledRow % kSwizzledRows) * kPiece;
 }
 
-// A row of the box: the range [begin, end) of its elements that are inside of
-// the tensor, and the address that the first element of the row has or would
-// have.
+// A row of a box that is copied: [begin, end) are those of its elements that
+// are inside of the tensor. `address` is that of the row's first element, even
+// if that element is outside.
 struct Row {
   int64_t begin = 0, end = 0;
   uint64_t address = 0;
@@ -92,8 +92,8 @@ std::string CopyBarriers::Arrive(uint32_t thread, uint64_t offset,
   --barrier->pending;
   barrier->expected += bytes;
   races_.Release(thread, barrier->arrived);
-  // A phase without copies ends with its last arrival; shared memory does not
-  // change.
+  // If no copies are expected in this phase, its last arrival ends it at once.
+  // EndPhase gets no shared memory, because nothing is copied to it.
   if (barrier->pending == 0 && barrier->expected == 0 &&
       barrier->copies.empty()) {
     EndPhase(*barrier, nullptr);

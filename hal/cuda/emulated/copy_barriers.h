@@ -38,17 +38,18 @@ class CopyBarriers {
   // Number of bytes of a barrier in shared memory.
   static constexpr uint64_t kBytes = 8;
 
-  // Makes an object without barriers. `races` must outlive it.
+  // Makes the barriers of a block, none at first. `races` must outlive the
+  // object.
   CopyBarriers(SharedRaces& races, uint64_t shared_bytes)
       : races_(races), shared_bytes_(shared_bytes) {}
 
   void BeginBlock() { barriers_.clear(); }
   bool Any() const { return !barriers_.empty(); }
-  // Makes a barrier at an offset. `count` is the number of arrivals that
-  // complete a phase.
+  // Makes a barrier at an offset in shared memory. A phase of it needs `count`
+  // arrivals.
   std::string Init(uint64_t offset, uint32_t count);
-  // Records that a thread arrives at a barrier. The phase then waits for
-  // `bytes` more copied bytes.
+  // Records that a thread arrives at a barrier. The thread also announces
+  // copies: the phase does not end before `bytes` more bytes have been copied.
   std::string Arrive(uint32_t thread, uint64_t offset, uint64_t bytes);
   // Begins to copy a box of a tensor to the offset `to`. The box begins at the
   // coordinates (innermost first); elements outside of the tensor become zeros.
@@ -57,15 +58,16 @@ class CopyBarriers {
       uint32_t thread, const TensorMap& map,
       std::span<const int32_t> coordinates, uint64_t to, uint64_t offset,
       const std::function<bool(uintptr_t begin, uint64_t bytes)>& can_read);
-  // True if the barrier's phase with this parity is over. In this case
-  // everything that happened before the end of the phase counts as known to the
-  // thread.
+  // True if the barrier's phase with this parity is over. In this case the
+  // thread is ordered after everything that happened before the end of the
+  // phase.
   bool IsOver(uint32_t thread, uint64_t offset, uint32_t parity);
   // Ends each phase that waits only for copies that have begun, and performs
   // these copies in the block's shared memory. Returns true if there was such a
   // phase.
   bool EndPhases(uint8_t* shared);
-  // Describes what the barrier's phase is waiting for.
+  // Returns a text for error messages that says what the barrier's present
+  // phase is still waiting for.
   std::string Lacks(uint64_t offset) const;
 
  private:
@@ -76,19 +78,21 @@ class CopyBarriers {
   };
   struct Barrier {
     uint32_t count = 0;
-    // number of arrivals that are still expected in this phase
+    // Number of arrivals that this phase still waits for.
     uint32_t pending = 0;
-    // number of bytes that are still expected in this phase
+    // Number of bytes announced by arrivals in this phase (see Arrive).
     uint64_t expected = 0;
-    uint64_t begun = 0;        // number of bytes whose copies have begun in
-                               // this phase
-    uint32_t phase = 0;        // number of phases of this barrier that have
-                               // ended
+    // Number of bytes of the copies that have begun in this phase.
+    uint64_t begun = 0;
+    // Number of phases of this barrier that are over.
+    uint32_t phase = 0;
     std::vector<Copy> copies;  // copies that have begun in this phase
-    // number of the agent that performs the copies (see SharedRaces)
+    // Number of the agent in SharedRaces that represents the hardware which
+    // performs the copies.
     uint32_t agent = 0;
-    Clock arrived, known;  // vector clocks: of the arrivals in this phase, and
-                           // of everything up to the end of the finished phases
+    // Vector clocks (see SharedRaces): `arrived` is the time of all arrivals in
+    // this phase, `known` the time at which the last finished phase ended.
+    Clock arrived, known;
   };
 
   Barrier* Find(uint64_t offset);

@@ -7,8 +7,9 @@
 #include "hal/cuda/emulated/machine.h"
 #include "hal/cuda/emulated/tensor_map.h"
 
-// The functions of the shared library have CUDA's names. In this process they
-// have other names, because it may load CUDA's own library too.
+// In the shared library the functions have CUDA's names. In other programs they
+// are static functions with a prefix, because the program may load CUDA's own
+// library too.
 #ifdef EMBER_EMULATED_LIBRARY
 #define EMBER_CALL(symbol) \
   extern "C" __attribute__((visibility("default"))) CUresult symbol
@@ -31,8 +32,9 @@
   Machine& machine = Machine::Get();                     \
   const std::lock_guard<std::mutex> lock(machine.mutex); \
   if (const CUresult result = machine.Enter(symbol)) return result
-// Begins a call that destroys an object. Such a call destroys the object even
-// if it must fail, and returns the error afterwards.
+// Begins a call that destroys an object. Unlike other calls, it has its effect
+// even if it must fail, because no caller could destroy the object later; the
+// error is returned afterwards.
 #define EMBER_BEGIN_DESTROY(symbol)                      \
   Machine& machine = Machine::Get();                     \
   const std::lock_guard<std::mutex> lock(machine.mutex); \

@@ -38,7 +38,8 @@ Functions EmulatedFunctions();
 
 }  // namespace ember::hal::cuda
 
-// These functions are for tests; dlsym finds them in the shared library.
+// Tests call these functions; if the library is a shared one, they find them
+// with dlsym.
 extern "C" {
 // Returns the names of the calls since the last cuInit, one after another, each
 // followed by a zero byte. `bytes` is set to their total size. The result is

@@ -21,8 +21,8 @@ class Calls {
   // "FUNCTION:CALL:RESULT", where "*" as the function means any function. If it
   // is empty, no call will fail.
   void Begin(std::string_view fault);
-  // Records a call. Returns 0 if the call should proceed, or the error that it
-  // must return without any effect.
+  // Records a call of a CUDA function. Returns 0, or the error that the call
+  // must return without doing anything.
   CUresult Note(std::string_view symbol);
 
   // Returns the names of the recorded calls one after another, each followed by
@@ -35,8 +35,9 @@ class Calls {
   int64_t count_ = 0;
   std::map<std::string, int64_t, std::less<>> counts_;
   std::string fault_function_;
-  int64_t fault_call_ = 0;  // Number of the call that will fail; 0 if no call
-                            // will.
+  // The number of the call of fault_function_ that must fail, counted from 1; 0
+  // if none must.
+  int64_t fault_call_ = 0;
   CUresult fault_result_ = 0;
   int64_t faults_ = 0;
 };

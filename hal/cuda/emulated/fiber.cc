@@ -2,7 +2,8 @@
 
 #include <utility>
 
-// gcc defines a macro if AddressSanitizer is on; clang reports it as a feature.
+// Finds out if the code is compiled with AddressSanitizer: gcc defines a macro,
+// clang reports a feature.
 #if defined(__SANITIZE_ADDRESS__)
 #define EMBER_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
@@ -62,13 +63,14 @@ void Fiber::Run() {
 
 void Fiber::Resume() {
   if (_setjmp(outside_) != 0) {
-    // The address and size of the fiber's stack are known already. A copy is
-    // passed to Arrive, so that the saved record of its locals remains.
+    // The fiber's own stack is known, so what Arrive reports about the stack
+    // that was left goes into a copy. own_stack_ keeps its saved record of
+    // locals.
     Stack left = own_stack_;
     return Arrive(stack_outside_, left);
   }
-  // A new run must not use AddressSanitizer's record of the locals of an
-  // abandoned run.
+  // A fiber that is started again must not use AddressSanitizer's record of the
+  // local variables of its abandoned run.
   if (!is_started_) own_stack_.locals = nullptr;
   Leave(&stack_outside_, own_stack_);
   if (is_started_) _longjmp(inside_, 1);

@@ -31,7 +31,7 @@ class Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
   void Start(std::function<void()> function);
-  // Runs the function until it pauses or ends.
+  // Starts or continues the function, and returns when it pauses or ends.
   void Resume();
   void Pause();
   bool is_done() const { return is_done_; }
@@ -42,14 +42,14 @@ class Fiber {
   }
 
  private:
-  // The properties of a stack that AddressSanitizer must know before a switch
-  // to it. Without them it would take the local variables of one stack for
-  // those of calls on the other stack that have returned.
+  // Describes a stack to AddressSanitizer, which must know of each switch
+  // between stacks. Otherwise it would report accesses to the local variables
+  // of the other stack as errors.
   struct Stack {
     const void* begin = nullptr;
     size_t bytes = 0;
-    // AddressSanitizer's record of this stack's local variables while another
-    // stack is in use.
+    // AddressSanitizer's handle of this stack's local variables, saved while
+    // another stack is in use.
     void* locals = nullptr;
   };
 
@@ -68,11 +68,14 @@ class Fiber {
   std::function<void()> function_;
   bool is_started_ = false;
   bool is_done_ = true;
-  // context with which the fiber's function is entered for the first time
+  // Context (of ucontext.h) with which the fiber's function is entered the
+  // first time.
   ucontext_t first_;
-  ucontext_t first_back_;  // context of the first call of Resume, to which the
-                           // fiber returns at the end
-  // jmp_bufs for all switches after the first one; they need no system call.
+  // Context of the first call of Resume, to which the fiber returns when its
+  // function ends.
+  ucontext_t first_back_;
+  // Saved registers for all later switches, into the fiber and out of it.
+  // Unlike contexts, they need no system call.
   jmp_buf inside_;
   jmp_buf outside_;
   Stack own_stack_;

@@ -42,8 +42,9 @@ GridEmulator::GridEmulator(const GridLaunch& launch, const FindMemory& memory,
   shared_ = static_cast<uint8_t*>(
       std::align(kSharedAlignment, shared_bytes_, begin, room));
   threads_.resize(thread_count_);
-  // If the kernel's threads never synchronise, they run one after another on a
-  // single stack.
+  // Threads that synchronise must be able to pause, so each needs a stack. If a
+  // kernel's threads never synchronise, they run one after another on a single
+  // stack.
   const size_t stacks = launch.kernel.has_barriers ? thread_count_ : 1;
   while (fibers_.size() < stacks) fibers_.emplace_back(kStackBytes);
 }

@@ -41,8 +41,8 @@ enum class ShuffleMode : uint32_t { kIndex, kUp, kDown, kButterfly };
 
 enum class AccessKind : uint32_t { kLoad, kStore, kAtomic };
 
-// The functions that replace a GPU's instructions. The code of kernels has the
-// offsets of these fields.
+// The functions that kernels call in place of a GPU's special instructions.
+// Generated code contains the offsets of these fields, so their order is fixed.
 struct GridFunctions {
   // Synchronises all threads of the block.
   void (*barrier)(GridThread* thread);
@@ -75,11 +75,11 @@ struct GridFunctions {
                           uint64_t a_descriptor, const void* a,
                           uint32_t is_transposed, uint64_t descriptor,
                           const void* b, uint32_t* sums);
-  // Puts the warp's products since the last call into a group
+  // Puts the warp's products since the last call of this function into a group
   // (wgmma.commit_group).
   void (*commit_products)(GridThread* thread);
-  // Waits for all groups of products except the last `groups` ones
-  // (wgmma.wait_group).
+  // Waits until at most the last `groups` groups of the warp's products are
+  // still running (wgmma.wait_group).
   void (*await_products)(GridThread* thread, uint32_t groups);
   // Synchronises a whole warp and loads `count` matrices from shared memory;
   // this is PTX's ldmatrix. `row` points to a row of 16 bytes, one per thread;
@@ -93,7 +93,7 @@ struct GridFunctions {
   // time at which a GPU may perform it.
   void (*copy_async)(GridThread* thread, uint32_t bytes, void* to,
                      const void* from, uint32_t read);
-  // Puts the thread's copies since the last call into a group
+  // Puts the thread's copies since the last call of this function into a group
   // (cp.async.commit_group).
   void (*commit_copies)(GridThread* thread);
   // Performs the copies of all groups of the thread except the last `groups`
@@ -135,31 +135,32 @@ struct GridFunctions {
 // The part of a thread's state that kernels access. Generated code knows the
 // offset of each field.
 struct GridThread {
-  // number of the thread in its block (threadIdx)
+  // Number of the thread in its block (threadIdx).
   std::array<uint32_t, 3> thread = {};
   std::array<uint32_t, 3> threads = {1, 1, 1};
   std::array<uint32_t, 3> block = {};
   std::array<uint32_t, 3> blocks = {1, 1, 1};
-  // shared memory of the block, aligned to 1024 bytes
+  // Shared memory of the block, aligned to 1024 bytes.
   uint8_t* shared = nullptr;
   const GridFunctions* functions = nullptr;
-  void* emulator = nullptr;  // pointer to the object of RunGrid that runs this
-                             // thread
+  // The GridEmulator that runs this thread.
+  void* emulator = nullptr;
 };
 
 inline constexpr uint32_t kWarpThreads = 32;
 
-// The type of a kernel's function. `arguments` has a pointer to each argument,
-// as in cuLaunchKernel.
+// The type of a kernel's function. `arguments` points to the address of each
+// argument, as the parameter of cuLaunchKernel does.
 using GridKernel = void (*)(GridThread* thread, void* const* arguments);
 
-// Describes one kernel of an image (WriteGridImage).
+// Describes one kernel in an image, that is, in the bytes that WriteGridImage
+// makes.
 struct GridEntry {
   std::string name;
   GridKernel function = nullptr;
   size_t argument_count = 0;  // number of the kernel's arguments, each of which
                               // has 8 bytes
-  // bytes of shared memory that the kernel's code itself declares
+  // number of bytes of shared memory that the kernel's code declares
   uint64_t shared_bytes = 0;
   // True if the kernel's threads synchronise. Each thread then needs a stack of
   // its own.
@@ -181,7 +182,8 @@ struct GridLaunch {
   GridEntry kernel;
   std::array<uint32_t, 3> blocks = {1, 1, 1};
   std::array<uint32_t, 3> threads = {1, 1, 1};
-  // bytes of dynamic shared memory, behind those that the kernel declares
+  // Number of bytes of dynamic shared memory, which follow those that the
+  // kernel declares.
   uint64_t shared_bytes = 0;
   void* const* arguments = nullptr;
 };
@@ -197,14 +199,14 @@ using FindMemory = std::function<MemoryRange(uintptr_t address)>;
 // from shared memory with its 32 banks, the load takes one pass if the rows are
 // in different banks, and up to eight passes otherwise.
 struct GridStatistics {
-  // number of calls of GridFunctions::multiply, counted once per warp
+  // Number of matrix products of warps (calls of GridFunctions::multiply).
   uint64_t products = 0;
-  uint64_t matrix_loads = 0;   // number of matrices that were loaded from
-                               // shared memory
-  uint64_t matrix_passes = 0;  // passes over the banks of shared memory that
-                               // the matrix loads took
-  uint64_t async_copies = 0;   // number of asynchronous copies, counted per
-                               // thread
+  // Number of matrices of eight rows that were loaded from shared memory.
+  uint64_t matrix_loads = 0;
+  // Number of passes over the banks of shared memory that these loads took.
+  uint64_t matrix_passes = 0;
+  uint64_t async_copies = 0;  // number of asynchronous copies, counted per
+                              // thread
   uint64_t box_copies = 0;
 };
 

@@ -27,7 +27,8 @@ constexpr uint32_t kRingSlots = 2, kIterations = 5;
 constexpr uint32_t kBarriers = 1024;
 constexpr uint32_t kConsumers = 32;
 
-// The mistake that a kernel makes on purpose. A kernel with kNone makes none.
+// A mistake that the test's kernel makes on purpose, which the emulated grid
+// must detect. kNone: it makes none.
 enum class Fault : uint8_t {
   kNone,
   kNoFullWait,
@@ -60,8 +61,8 @@ void Produce(GridThread* thread, const void* map, Fault fault) {
     uint8_t* const full = Barrier(thread, true, ring_slot);
     thread->functions->arrive(
         thread, full, 4 * kBoxWords + (fault == Fault::kMoreBytes ? 4 : 0));
-    // The first box begins above the tensor's first row, the last one ends
-    // below its last row.
+    // Boxes begin one row too early, so the first one begins above the tensor
+    // and the last one ends below it; their outside rows must become zeros.
     const int32_t coordinates[] = {
         0, static_cast<int32_t>(iteration * kBoxRows) - 1};
     thread->functions->copy_box(
@@ -145,8 +146,8 @@ class GridBoxes : public ::testing::Test {
               0);
   }
 
-  // Runs the kernel with `threads` threads; 0 means as many as there are
-  // results.
+  // Runs a kernel in one block of `threads` threads; 0 means one thread for
+  // each result.
   Outcome Run(GridKernel function, uint32_t results, uint32_t threads = 0) {
     if (threads == 0) threads = results;
     Outcome run;

@@ -34,8 +34,8 @@ void GridEmulator::Barrier(GridThread* thread) {
 float GridEmulator::PowerOfTwo(GridThread*, float x) {
   const auto power = static_cast<float>(std::exp2(double{x}));
   if (power < std::numeric_limits<float>::min()) return 0;
-  // A power of zero or infinity, and a NaN, are exact, as the instruction
-  // specifies.
+  // The instruction specifies exact results for an x of zero or infinity and
+  // for NaN.
   if (x == 0 || !std::isfinite(power)) return power;
   // Half of the other results are changed by one unit in the last place, up or
   // down.

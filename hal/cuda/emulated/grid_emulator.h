@@ -62,8 +62,9 @@ class GridEmulator {
     kIsDone
   };
   struct HeldBytes {
-    uint64_t offset = 0;  // offset in shared memory of the bytes, which belong
-                          // to a barrier or matrix
+    // Offset in shared memory of the bytes, which are part of a product's
+    // operand.
+    uint64_t offset = 0;
     uint64_t bytes = 0;
   };
   using WideFactors = std::pair<const void*, const void*>;
@@ -74,11 +75,13 @@ class GridEmulator {
     // two sets of them, so that a thread that has reached the next operation
     // does not overwrite inputs that other threads still read.
     struct Brought {
-      uint32_t value = 0;            // value that a shuffle exchanges with
-                                     // other threads
-      WarpOperands operands = {};    // operands of a matrix product
-      const uint8_t* row = nullptr;  // this thread's row of the matrices that
-                                     // the warp loads
+      uint32_t value = 0;  // value that a shuffle exchanges with
+                           // other threads
+      // This thread's part of the operands of a matrix product.
+      WarpOperands operands = {};
+      // The row of 16 bytes whose address this thread passes when its warp
+      // loads matrices.
+      const uint8_t* row = nullptr;
     };
     std::array<Brought, 2> brought = {};
     uint32_t synchronizations = 0;
@@ -150,8 +153,8 @@ class GridEmulator {
   static void CopyBox(GridThread* seen, const void* map_bytes, uint32_t rank,
                       const int32_t* coordinates, void* to, void* barrier);
 
-  // Makes the thread wait until all threads of its warp that the mask selects
-  // have arrived.
+  // Pauses thread `number` until all threads of its warp that the mask selects
+  // have arrived here.
   void SynchronizeWarp(uint32_t number, uint32_t mask);
 
   // Returns the number of the first thread of the warp of thread `number`,
@@ -212,8 +215,8 @@ class GridEmulator {
   void CheckShared(uint32_t number, uint64_t offset, uint64_t bytes,
                    AccessKind kind);
 
-  // Ends the grid with an error message and leaves the kernel without returning
-  // to it.
+  // Ends the grid with an error message about thread `number`. It switches away
+  // from the kernel's stack and never returns.
   void Fail(uint32_t number, const std::string& what);
 
   static constexpr auto kLoadKind = static_cast<uint32_t>(AccessKind::kLoad);
@@ -236,12 +239,15 @@ class GridEmulator {
   std::vector<uint8_t> shared_memory_;
   uint8_t* shared_ = nullptr;
   std::vector<Thread> threads_;
-  // For each warpgroup, the addresses of the factors in shared memory of its
-  // products, in order.
+  // For each warpgroup, by its number: the addresses of both factors of each
+  // product that it has made, in order. A warp that reaches a product later
+  // must use the same addresses.
   std::map<uint32_t, std::vector<WideFactors>> wide_products_;
   std::deque<Fiber>& fibers_ = FibersOfThread();
   std::array<uint32_t, 3> block_ = {};
-  MemoryRange last_;  // range of memory in which the last access was found
+  // The range of device memory of the last access; the next access is looked up
+  // here first.
+  MemoryRange last_;
   std::string problem_;
 };
 

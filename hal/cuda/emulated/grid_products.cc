@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// The shape of a matrix that a warp loads: eight rows of kRowBytes bytes.
+// Size of a matrix that ldmatrix loads: eight rows of kRowBytes bytes.
 constexpr uint32_t kRowBytes = 16;
 constexpr uint32_t kRowsOfMatrix = 8;
 constexpr uint32_t kWarpGroupThreads = 128;
@@ -46,8 +46,9 @@ void GridEmulator::MultiplyWide(GridThread* seen, uint32_t packed,
   GridEmulator& emulator = Of(seen);
   const uint32_t number = emulator.NumberOf(*seen);
   const uint32_t first = emulator.WholeWarpOf(number, "multiplies matrices");
-  // On a GPU the four warps of a warpgroup synchronise for the product; here
-  // each warp may reach it at its own time.
+  // The product is computed for each warp separately: on a GPU the four warps
+  // of a warpgroup synchronise for it, but here each may reach it at its own
+  // time.
   const uint32_t group = number - number % kWarpGroupThreads;
   emulator.CheckGroup(number, nullptr, b);
   const WarpProduct product = WarpProduct::Unpack(packed);
@@ -148,16 +149,16 @@ void GridEmulator::AwaitProducts(GridThread* seen, uint32_t groups) {
   GridEmulator& emulator = Of(seen);
   Thread& thread = emulator.threads_[emulator.NumberOf(*seen)];
   for (; thread.held_groups.size() > groups; thread.held_groups.pop_front()) {
-    // The hardware may read the operands until this moment, so they stay held
-    // until now.
+    // The hardware may have read the operands until now, so the bytes are
+    // released and checked for races only at the wait.
     for (const HeldBytes& held : thread.held_groups.front()) {
       emulator.races_.Release(held.offset, held.bytes);
       Access(seen, emulator.shared_ + held.offset, held.bytes, kLoadKind);
     }
   }
-  // All threads of the warp wait at the same time, but this one may report a
-  // store of another thread of the warp before that thread has reached the
-  // wait.
+  // On a GPU all threads of a warp wait at once. Here they must synchronise,
+  // because a thread may otherwise signal a barrier before another thread of
+  // its warp has reached the wait.
   if (!emulator.copy_barriers_.Any()) return;
   const uint32_t number = emulator.NumberOf(*seen);
   const uint32_t first = emulator.WholeWarpOf(number, "waits for products");

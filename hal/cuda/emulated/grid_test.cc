@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// --- kernels, written as a compiler would generate them
+// --- kernels for the tests, written as a compiler would generate them
 
 void Access(GridThread* thread, const void* address, uint64_t bytes,
             AccessKind kind) {
@@ -92,8 +92,8 @@ void Shift(GridThread* thread, void* const* arguments) {
   Store(thread, out, shuffle(ShuffleMode::kUp, 1, 0));
   Store(thread, out + 1, shuffle(ShuffleMode::kDown, 2, 0x1f));
   Store(thread, out + 2, shuffle(ShuffleMode::kIndex, 5, 0x1f));
-  // These shuffles exchange values within each half of the warp: segments of 16
-  // lanes.
+  // The operand 0x101f makes the shuffle work in segments of 16 lanes, so each
+  // half of the warp exchanges values separately.
   Store(thread, out + 3, shuffle(ShuffleMode::kIndex, 3, 0x101f));
 }
 
@@ -102,8 +102,8 @@ void Shift(GridThread* thread, void* const* arguments) {
 // 8) is twice the unit matrix.
 void MultiplyOnWarp(GridThread* thread, void* const* arguments) {
   const uint32_t lane = thread->thread[0];
-  // Rows are 48 bytes apart, so that they begin in different banks of shared
-  // memory.
+  // Rows begin 48 bytes apart, so that the eight rows of a matrix are in
+  // different banks of shared memory.
   const auto row = [&](uint32_t i) { return thread->shared + 48 * i; };
   if (lane < 16) {
     for (uint32_t k = 0; k < 32; k += 4) {
@@ -360,7 +360,8 @@ TEST(GridTest, MultipliesMatricesAsPtxSays) {
     }
   }
   EXPECT_EQ(run.statistics.products, 1u);
-  // The rows are 48 bytes apart and so in different banks.
+  // Each of the four loaded matrices takes a single pass, because its rows are
+  // in different banks (see MultiplyOnWarp).
   EXPECT_EQ(run.statistics.matrix_loads, 4u);
   EXPECT_EQ(run.statistics.matrix_passes, 4u);
 }

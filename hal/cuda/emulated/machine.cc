@@ -129,8 +129,8 @@ CUresult Machine::MakeLaunch(const CUDA_KERNEL_NODE_PARAMS& given,
       given.sharedMemBytes > given.func->most_dynamic_bytes ||
       shared > static_cast<uint64_t>(kind.shared_bytes))
     return kInvalidValue;
-  // The caller does not pass the number of arguments. Only the kernel knows it,
-  // and no more arguments than that are read.
+  // cuLaunchKernel has no parameter for the number of arguments. It is known
+  // from the kernel's entry, so exactly that many are read.
   const GridEntry& entry = given.func->entry;
   for (size_t i = 0; i < entry.argument_count; ++i) {
     uint64_t argument = 0;

@@ -20,7 +20,7 @@
 
 namespace ember::hal::cuda {
 
-// The properties of a kind of GPU.
+// The properties of a model of GPU that can be emulated.
 struct EmulatedKind {
   const char* name;  // name of the architecture, such as "sm_80"
   int major;
@@ -29,8 +29,8 @@ struct EmulatedKind {
   int shared_bytes;  // largest number of bytes of shared memory of a block
 };
 
-// Memory of a device, or host memory that it reaches. Its initial contents are
-// arbitrary.
+// A piece of memory that a device can access: its own, or pinned memory of the
+// host. Its initial contents are arbitrary.
 struct Allocation {
   // The allocated memory, which has additional bytes so that `begin` can be
   // aligned.
@@ -50,11 +50,12 @@ struct Work {
   uint8_t value = 0;
   GridLaunch launch = {};
   std::vector<uint64_t> arguments = {};
-  // tensor maps of the launch, which are further arguments
+  // Tensor maps of the launch, which are further arguments.
   std::vector<CUtensorMap> maps = {};
 };
 
-// Objects to which CUDA's handles point.
+// The following structures are the objects to which CUDA's handles (CUcontext,
+// CUstream, …) point.
 struct CUctx_st {
   int device = 0;
   int references = 0;
@@ -97,7 +98,8 @@ struct CUgraphExec_st {
   std::vector<Work> works;
 };
 
-// The set of all existing objects of one type.
+// Owns all existing objects of one type, such as events, so that wrong handles
+// and leaks are found.
 template <typename Object>
 class Objects {
  public:
@@ -109,7 +111,8 @@ class Objects {
   }
   bool Has(Object* handle) const { return objects_.contains(handle); }
   bool Remove(Object* handle) { return objects_.erase(handle) > 0; }
-  // Removes all objects of a context, which ends, and returns their number.
+  // Destroys all objects of a context when it ends, and returns how many there
+  // were.
   int64_t RemoveOf(CUcontext context) {
     return static_cast<int64_t>(std::erase_if(
         objects_, [&](const auto& o) { return o.second->context == context; }));
@@ -138,7 +141,8 @@ struct Machine {
 
   static Machine& Get();
 
-  // Resets the state for cuInit, and reads the environment variables.
+  // Resets all devices and counts, and reads the environment variables. cuInit
+  // calls it.
   CUresult Start();
   // Returns the current context of this thread, or null.
   CUcontext Current() const;
@@ -149,7 +153,7 @@ struct Machine {
   void End(CUcontext context);
 
   CUresult Allocate(size_t bytes, bool is_host, uint8_t** memory);
-  // True if the range is within one allocation of the device.
+  // True if the range of addresses is within a single allocation of the device.
   bool Has(CUdeviceptr begin, size_t bytes) const;
   // Makes the work for a kernel launch with its arguments. Returns an error if
   // the device does not accept the launch.
@@ -157,7 +161,7 @@ struct Machine {
   CUresult Do(const Work& work);
 };
 
-// Returns this thread's stack of current contexts.
+// Returns the calling thread's stack of contexts, whose top is the current one.
 std::vector<CUcontext>& ContextStack();
 
 }  // namespace ember::hal::cuda

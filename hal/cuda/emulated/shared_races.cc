@@ -90,9 +90,10 @@ SharedRaces::Byte& SharedRaces::At(uint64_t offset) {
   return byte;
 }
 
-// Adds a thread to the stored readers of a byte. It preferably replaces a
-// reader that happens before it: an access that is ordered after the new reader
-// is then also ordered after the replaced one.
+// Adds a thread to the readers of a byte that are stored, of which there are
+// only four. If possible it replaces a reader that happens before it: an access
+// that is ordered after the new reader is then also ordered after the replaced
+// one.
 void SharedRaces::Note(std::span<Who> places, uint32_t thread) {
   const auto place = std::ranges::find_if(
       places, [&](const Who& who) { return IsOver(who, thread); });

@@ -63,7 +63,7 @@ class SharedRaces {
   // Records that all threads of the block have synchronised. Everything that
   // happened before is then over, except the work of agents.
   void Barrier();
-  // Records that these threads have synchronised.
+  // Records that these threads of the block have synchronised with each other.
   void Synchronize(std::span<const uint32_t> threads);
   // Release adds everything that the thread or agent `who` did, and everything
   // that it knows to be over, to the clock. Acquire adds the clock's contents
@@ -94,9 +94,9 @@ class SharedRaces {
     uint32_t number = kNobody;
     uint32_t time = 0;
   };
-  // Accesses of a byte since the last barrier of all threads. They are those of
-  // the barrier interval `epoch`; in any later interval the byte counts as not
-  // accessed.
+  // The accesses of a byte since the last barrier of all threads. They are
+  // valid only if `epoch` is the number of the present interval between such
+  // barriers; otherwise the byte counts as not accessed.
   struct Byte {
     uint64_t epoch = 0;
     Who writer;
@@ -105,24 +105,25 @@ class SharedRaces {
   };
   struct Held {
     uint32_t times = 0;
-    uint32_t thread = kNobody;  // number of the thread that held the byte last
+    uint32_t thread = kNobody;  // thread for which the byte was held last
   };
 
-  // Creates the clocks. They are not needed before the first synchronisation of
-  // fewer than all threads.
+  // Creates the clocks if there are none. As long as threads synchronise only
+  // all together, epoch_ is enough and no clocks are needed.
   void NeedClocks();
   uint32_t TimeOf(uint32_t who) const;
   bool IsOver(const Who& what, uint32_t thread) const;
   std::optional<uint32_t> Store(uint32_t thread, Who as, uint64_t byte);
-  // Records the thread as a reader, in one of `places`.
+  // Records the thread as a reader of a byte, in one of the entries `places`.
   void Note(std::span<Who> places, uint32_t thread);
   Byte& At(uint64_t offset);
 
   const uint32_t threads_;
   uint64_t epoch_ = 1;
   std::vector<Byte> bytes_;
-  std::vector<Held> held_;  // For each byte: the number of times that it is
-                            // held, and by which thread.
+  // For each byte of shared memory: by how many reads it is held, and for which
+  // thread.
+  std::vector<Held> held_;
   // One clock per thread, then one per agent. The list is empty until
   // NeedClocks is called.
   std::vector<Clock> clocks_;

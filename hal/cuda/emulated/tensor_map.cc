@@ -10,13 +10,14 @@ namespace ember::hal::cuda {
 namespace {
 
 constexpr uint64_t kMapAlignment = 64;
-// Alignment in bytes of addresses, strides and rows of a box.
+// Required alignment in bytes of a tensor's address, of its strides, and of the
+// size of a box's rows.
 constexpr uint64_t kAlignment = 16;
 constexpr uint64_t kMaxExtent = uint64_t{1} << 32;
 // Every stride in bytes must be less than this number.
 constexpr uint64_t kMaxStride = uint64_t{1} << 40;
 constexpr uint32_t kMaxBox = 256;
-// largest number of bytes of a row of a swizzled box
+// Largest number of bytes of a row of a swizzled box.
 constexpr uint64_t kSwizzledBytes = 128;
 
 // Returns the number of bytes of an element; 0 for unknown types.

@@ -30,9 +30,9 @@ struct TensorMap {
   uint64_t address = 0;  // device address of the tensor's first element
   // number of elements of the tensor along each dim
   std::array<uint64_t, kMaxDims> extents = {};
-  // distance in bytes between neighbouring elements along each dim
+  // Distance in bytes between neighbouring elements along each dim.
   std::array<uint64_t, kMaxDims> strides = {};
-  // number of elements along each dim that one copy transfers
+  // Number of elements along each dim that one copy transfers.
   std::array<uint32_t, kMaxDims> box = {};
   uint32_t element_bytes = 0;
   uint32_t rank = 0;
@@ -41,9 +41,9 @@ struct TensorMap {
   uint32_t is_swizzled = 0;
 };
 
-// The layout of the 128 bytes of a map.
+// The record that is stored in the 128 bytes of a map.
 struct TensorMapRecord {
-  // the characters "TNSORMAP"
+  // The characters "TNSORMAP".
   static constexpr uint64_t kMagic = 0x50414d524f534e54;
 
   uint64_t magic = 0;

@@ -11,10 +11,11 @@
 namespace ember::hal::cuda {
 namespace {
 
-// Correct arguments of EncodeTensorMap. Each test case changes one of them.
+// Arguments for EncodeTensorMap. The default values are correct, and each test
+// case changes one of them.
 struct Arguments {
   alignas(128) uint8_t bytes[256] = {};
-  size_t offset = 0;  // Offset of the map in `bytes`.
+  size_t offset = 0;  // Offset in `bytes` at which the map is written.
   CUtensorMapDataType type = kTensorMapUint16;
   uint32_t rank = 3;
   uint64_t address = 0x7f0000000010;
@@ -41,7 +42,8 @@ TEST(TensorMapTest, ReadsWhatIsEncoded) {
   TensorMap map;
   EXPECT_FALSE(ReadTensorMap(arguments.bytes, map));
   ASSERT_EQ(arguments.Encode(), kSuccess);
-  // A kernel may have the bytes of a map at an unaligned address.
+  // ReadTensorMap must accept a copy of the map at an unaligned address,
+  // because kernels may have such copies.
   std::vector<uint8_t> moved(sizeof(CUtensorMap) + 1);
   std::memcpy(moved.data() + 1, arguments.bytes, sizeof(CUtensorMap));
   ASSERT_TRUE(ReadTensorMap(moved.data() + 1, map));
@@ -63,8 +65,8 @@ TEST(TensorMapTest, TakesWhatIsJustAllowed) {
       [](Arguments& a) { a.extents[2] = uint64_t{1} << 32; },
       [](Arguments& a) { a.strides[1] = (uint64_t{1} << 40) - 16; },
       [](Arguments& a) { a.strides = {96, 688, 0, 0}; },
-      // The strides are in another order than the dims, and one dim has a
-      // single element.
+      // Dims may have strides in another order than the dims themselves; a dim
+      // of one element may have any stride.
       [](Arguments& a) { a.strides = {240, 80, 0, 0}; },
       [](Arguments& a) {
         a.rank = 4;
@@ -96,7 +98,8 @@ TEST(TensorMapTest, RefusesWhatTheDriverRefuses) {
       [](Arguments& a) { a.extents[2] = (uint64_t{1} << 32) + 1; },
       [](Arguments& a) { a.strides = {88, 704, 0, 0}; },
       [](Arguments& a) { a.strides[1] = uint64_t{1} << 40; },
-      // The stride is smaller than the size of the inner dims.
+      // Each of these strides is smaller than the inner dims require, so that
+      // elements would overlap.
       [](Arguments& a) { a.strides[0] = 64; },
       [](Arguments& a) { a.strides[1] = 544; },
       [](Arguments& a) { a.strides = {224, 80, 0, 0}; },

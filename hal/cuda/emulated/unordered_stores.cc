@@ -26,8 +26,8 @@ std::optional<uint32_t> UnorderedStores::Find(uint32_t thread, uint64_t offset,
     const Byte& byte = bytes_[i];
     if (byte.thread == kNobody) continue;
     const Thread& who = threads_[byte.thread];
-    // For the product's own thread all its fences count, because it needs no
-    // synchronisation with itself.
+    // A thread sees its own fences without synchronising, so for a store of the
+    // product's own thread all fences count.
     const uint32_t fences =
         byte.thread == thread ? who.fences : who.known_fences;
     if (fences == byte.fences) return byte.thread;

@@ -36,7 +36,8 @@ class UnorderedStores {
 
   void BeginBlock();
   void Store(uint32_t thread, uint64_t offset, uint64_t bytes);
-  // Records that the thread makes a fence.
+  // Records that the thread makes a fence (fence.proxy.async), which orders its
+  // earlier stores.
   void Order(uint32_t thread) { ++threads_[thread].fences; }
   // Records that the thread synchronises: from now on other threads may know of
   // its earlier stores and fences.
@@ -57,7 +58,7 @@ class UnorderedStores {
   };
   struct Thread {
     uint32_t fences = 0;
-    // number of fences that the thread had made at its last synchronisation
+    // Number of fences that the thread had made at its last synchronisation.
     uint32_t known_fences = 0;
   };
 

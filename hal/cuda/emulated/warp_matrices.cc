@@ -9,7 +9,8 @@ namespace {
 
 constexpr uint32_t kRows = 16;
 constexpr uint32_t kColumns = 8;
-// Number of lanes that together hold a row of eight elements.
+// Four lanes together hold one row of a fragment of eight columns, two elements
+// each.
 constexpr uint32_t kThreads = 4;
 
 uint32_t BytesOf(DType type) {
@@ -45,14 +46,15 @@ double FactorOf(uint32_t part, DType type) {
   return FloatOf(type == DType::kF32 ? part & ~kIgnoredByTf32 : part, type);
 }
 
-// The bits of one element of each factor.
+// One element of each factor, as bits: the operands of one multiplication.
 struct Factors {
   uint32_t a = 0;
   uint32_t b = 0;
 };
 
-// Returns the bits of a sum after the products of the factors factors_of(k) for
-// each k below `depth` have been added to it.
+// Adds products of elements to a sum and returns the new sum's bits. `before`
+// are the old sum's bits; factors_of(k) returns the factors of product k, for
+// each k below the product's depth.
 template <typename FactorsOf>
 uint32_t AddProducts(const WarpProduct& product, uint32_t before,
                      const FactorsOf& factors_of) {
@@ -130,8 +132,8 @@ void MultiplyLane(const WarpProduct& product,
   const uint32_t in_b = ElementsOf(product.b);
   const size_t first_b = product.RegistersOfA();
   const size_t first_sum = first_b + product.RegistersOfB();
-  // The element of b in row k is in lane 4 * column + (k / n mod 4), where n is
-  // the number of elements in a register.
+  // Finds an element of b by the layout of PTX's fragments: row k is in lane 4
+  // * column + (k / n mod 4), where n is the number of elements in a register.
   const auto element_of_b = [&](uint32_t k, uint32_t column) {
     const uint32_t from = column * kThreads + k / in_b % kThreads;
     const uint32_t number = k / (in_b * kThreads);
@@ -161,8 +163,9 @@ uint64_t SharedMatrix::PositionOf(uint32_t k, uint32_t column) const {
   const uint64_t leading = offset_of(16), stride = offset_of(32);
   const uint32_t across = is_transposed ? k : column;
   const uint32_t along = (is_transposed ? column : k) * element_bytes;
-  // If the matrix is not transposed, its depth fits into one row of 128 bytes,
-  // so there is only one panel.
+  // If the matrix is transposed, it is split into panels of 128 bytes along the
+  // columns, `leading` bytes apart. If it is not, its depth fits into one row
+  // of 128 bytes, so there is a single panel.
   const uint64_t panel = is_transposed ? along / kRowBytes * leading : 0;
   const uint64_t address = begin + panel + across / kBlockRows * stride +
                            across % kBlockRows * kRowBytes + along % kRowBytes;

@@ -29,7 +29,8 @@ struct WarpProduct {
   DType b = DType::kF16;
   DType sum = DType::kF32;
 
-  // Packs the description of the product into a number, which kernels pass.
+  // Packs the description of the product into a number, which kernels pass to
+  // GridFunctions::multiply; Unpack reads it.
   uint32_t Pack() const {
     return depth | static_cast<uint32_t>(a) << 8 |
            static_cast<uint32_t>(b) << 16 | static_cast<uint32_t>(sum) << 24;
@@ -62,12 +63,12 @@ void MultiplyLane(const WarpProduct& product,
 // "Swizzling modes" of the asynchronous warpgroup instructions, with swizzling
 // by 128 bytes.
 struct SharedMatrix {
-  // Offset of the matrix in bytes in shared memory, which begins at an address
-  // that is a multiple of 1024.
+  // Offset of the matrix in the block's shared memory, in bytes. Shared memory
+  // itself begins at a multiple of 1024.
   uint64_t begin = 0;
   uint64_t descriptor = 0;
-  // True if the elements with one k are contiguous; false if the elements of
-  // one column are.
+  // True if elements with the same k are contiguous in memory; false if
+  // elements of the same column are.
   bool is_transposed = false;
   uint32_t element_bytes = 2;
 

@@ -30,7 +30,8 @@ using cl_mem = struct MemoryOfCl*;
 using cl_program = struct ProgramOfCl*;
 using cl_kernel = struct KernelOfCl*;
 using cl_event = struct EventOfCl*;
-// The callbacks of clCreateContext and clBuildProgram. This driver passes none.
+// Types of the callbacks that clCreateContext and clBuildProgram take. The
+// driver always passes null.
 using ContextCallback = void (*)(const char*, const void*, size_t, void*);
 using ProgramCallback = void (*)(cl_program, void*);
 
@@ -60,7 +61,7 @@ inline constexpr cl_uint kDeviceVersion = 0x102f;
 inline constexpr cl_uint kDeviceDoubleFpConfig = 0x1032;
 inline constexpr cl_uint kDeviceHostUnifiedMemory = 0x1035;
 inline constexpr cl_uint kDeviceSvmCapabilities = 0x1053;
-// Only devices of OpenCL 3.0 have this property.
+// This property exists since OpenCL 3.0; older devices return an error for it.
 inline constexpr cl_uint kDevicePreferredWorkGroupSizeMultiple = 0x1067;
 
 inline constexpr cl_bitfield kFpCorrectlyRoundedDivideSqrt = 1 << 7;
@@ -81,8 +82,9 @@ inline constexpr cl_uint kKernelWorkGroupSize = 0x11b0;
 inline constexpr cl_uint kKernelLocalMemSize = 0x11b2;
 inline constexpr cl_uint kEventExecutionStatus = 0x11d3;
 inline constexpr cl_uint kProfilingCommandEnd = 0x1283;
-// The execution status of a command that is complete. A negative status is the
-// error with which the command ended; positive ones mean that it has not ended.
+// Execution status (kEventExecutionStatus) of a command that is complete. A
+// negative status is the error with which the command ended; positive ones mean
+// that it has not ended.
 inline constexpr cl_int kComplete = 0;
 
 // Table of OpenCL's functions. Columns: F(name in this code; with "cl" in front

@@ -22,8 +22,9 @@ namespace {
 
 #if EMBER_HAS_HEADER
 
-// Parameters correspond if both are pointers, or if they have the same size.
-// Both types of a function are compared parameter by parameter.
+// True if two types correspond: both are void, both are pointers, or they have
+// the same size. The parameters of our function types and of the header's are
+// compared one by one.
 template <typename A, typename B>
 constexpr bool kCorresponds = (std::is_void_v<A> && std::is_void_v<B>) ||
                               (std::is_pointer_v<A> && std::is_pointer_v<B>);

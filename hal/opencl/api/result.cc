@@ -11,8 +11,9 @@ struct Row {
   StatusCode code;
 };
 
-// The status code for each result. FailedPrecondition means that the device is
-// lost. Results without a row are Internal.
+// Table of OpenCL's results with the status code for each. FailedPrecondition
+// means that the device is lost. Results that are not in the table become
+// Internal.
 constexpr Row kRows[] = {
     {kDeviceNotFound, "CL_DEVICE_NOT_FOUND", StatusCode::kNotFound},
     {kDeviceNotAvailable, "CL_DEVICE_NOT_AVAILABLE",

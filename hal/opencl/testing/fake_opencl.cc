@@ -25,8 +25,9 @@ struct QueueOfCl {
 };
 struct EventOfCl {};
 struct MemoryOfCl {
-  std::vector<uint8_t> bytes;  // the device's own memory
-  uint8_t* host = nullptr;     // of CL_MEM_USE_HOST_PTR
+  // The object's contents in the memory of the fake device.
+  std::vector<uint8_t> bytes;
+  uint8_t* host = nullptr;  // of CL_MEM_USE_HOST_PTR
   bool is_mapped = false;
 };
 struct ProgramOfCl {
@@ -38,7 +39,8 @@ struct ProgramOfCl {
 struct KernelOfCl {
   std::string name;
   std::vector<std::vector<uint8_t>> arguments;
-  std::vector<uint8_t*> shared;  // arguments that are shared virtual memory
+  // For each argument: its address if it is shared virtual memory, else null.
+  std::vector<uint8_t*> shared;
 };
 
 namespace fake {
@@ -68,7 +70,8 @@ cl_int AnswerValue(Value value, size_t size, void* result, size_t* actual) {
   return Answer(&value, sizeof value, size, result, actual);
 }
 
-// Returns a new object, or null and the fault.
+// Makes an object for an OpenCL function. If `fault` is not success, makes none
+// and returns null; `error` is set to `fault`.
 template <typename Object>
 Object* Make(cl_int fault, cl_int* error) {
   if (error != nullptr) *error = fault;
@@ -78,7 +81,8 @@ Object* Make(cl_int fault, cl_int* error) {
 template <typename Object>
 cl_int Release(Object* object, std::string_view function) {
   const cl_int fault = Begin(function);
-  // The object is gone even if the call fails: no caller can do more.
+  // The object is destroyed even if the call must fail, because the caller
+  // could not release it any more and it would count as leaked.
   if (!Dies(object, function)) return kInvalidValue;
   delete object;
   return fault;
@@ -89,7 +93,8 @@ cl_int MakeEvent(cl_event* event) {
   return kSuccess;
 }
 
-// Checks that commands may use the range of the memory object.
+// True if a command may use this range of a memory object. Misuse, such as an
+// object that is mapped, is noted.
 bool IsUsable(cl_mem memory, size_t offset, size_t bytes,
               std::string_view function) {
   if (!IsLive(memory, function)) return false;
@@ -99,8 +104,8 @@ bool IsUsable(cl_mem memory, size_t offset, size_t bytes,
   return false;
 }
 
-// Returns the address of a kernel's binding: argument `number` is its memory,
-// the next one the offset.
+// Returns the address of a kernel's binding. Argument `number` is the binding's
+// memory, the next argument its offset.
 uint8_t* Binding(const KernelOfCl& kernel, size_t number) {
   cl_ulong offset = 0;
   std::memcpy(&offset, kernel.arguments[number + 1].data(), sizeof offset);
@@ -134,7 +139,7 @@ void Scale(const KernelOfCl& kernel, size_t count) {
 using namespace ember::hal::opencl;        // NOLINT: the API has no namespace
 using namespace ember::hal::opencl::fake;  // NOLINT
 
-// --- what tests ask
+// --- functions for tests (fake_opencl.h)
 
 EMBER_EXPORT void EmberFakeReset() {
   State& state = TheState();
@@ -156,7 +161,7 @@ EMBER_EXPORT const char* EmberFakeCalls(uint64_t* bytes) {
 EMBER_EXPORT int64_t EmberFakeBuilds() { return TheState().builds; }
 EMBER_EXPORT const char* EmberFakeMisuse() { return TheState().misuse.c_str(); }
 
-// --- platforms and devices
+// --- functions for platforms and devices
 
 EMBER_EXPORT cl_int clGetPlatformIDs(cl_uint size, cl_platform_id* platforms,
                                      cl_uint* count) {
@@ -287,7 +292,7 @@ EMBER_EXPORT void clSVMFree(cl_context context, void* memory) {
   if (Dies(memory, "clSVMFree")) std::free(memory);
 }
 
-// --- programs and kernels
+// --- functions for programs and kernels
 
 EMBER_EXPORT cl_program clCreateProgramWithSource(cl_context, cl_uint,
                                                   const char** texts,
@@ -386,7 +391,7 @@ EMBER_EXPORT cl_int clGetKernelWorkGroupInfo(cl_kernel, cl_device_id,
              : AnswerValue(cl_ulong{0}, size, value, actual);
 }
 
-// --- commands, which are done at once
+// --- functions for commands, which run at once
 
 EMBER_EXPORT cl_int clEnqueueNDRangeKernel(cl_command_queue, cl_kernel kernel,
                                            cl_uint, const size_t*,

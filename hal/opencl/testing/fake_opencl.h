@@ -23,7 +23,7 @@
 #include <cstdint>
 
 extern "C" {
-// Sets all counts to 0.
+// Sets all counts of calls, builds and faults to 0.
 void EmberFakeReset();
 // Returns the number of objects and allocations that exist now.
 int64_t EmberFakeObjects();

@@ -30,7 +30,7 @@ struct State {
   int64_t faults = 0;
   int64_t builds = 0;
   std::string misuse;
-  // The variables of the environment (fake_opencl.h).
+  // The values of the environment variables that fake_opencl.h describes.
   bool is_read = false;
   std::string variant;
   std::string fault_function;
@@ -40,9 +40,10 @@ struct State {
 
 State& TheState();
 
-// Counts a call. Returns the result with which it must fail, or 0.
+// Counts a call of an OpenCL function. Returns 0, or the result with which the
+// call must fail.
 cl_int Begin(std::string_view function);
-// Notes that an object exists; returns it.
+// Adds an object to the live ones and returns it.
 template <typename Object>
 Object* Born(Object* object) {
   State& state = TheState();
@@ -50,10 +51,10 @@ Object* Born(Object* object) {
   state.live.insert(object);
   return object;
 }
-// Notes that an object is gone. Returns false, and notes the misuse, if it was
-// not there.
+// Removes an object from the live ones. If it is not among them, notes the
+// misuse and returns false.
 bool Dies(const void* object, std::string_view function);
-// True if the object exists; if not, notes the misuse.
+// True if the object is live. If it is not, notes that the function misused it.
 bool IsLive(const void* object, std::string_view function);
 void NoteMisuse(std::string_view function, std::string_view what);
 bool IsVariant(std::string_view name);

@@ -60,8 +60,8 @@ void ReadFault() {
   fault_result = static_cast<VkResult>(result);
 }
 
-// Counts a call. Returns the result with which it must fail, in which case it
-// is not passed on to the real loader; nullopt if it does not fail.
+// Counts a call. If the call must fail, returns the result that it returns
+// instead of calling the real loader; otherwise nullopt.
 std::optional<VkResult> FaultOf(int function) {
   const int64_t call = ++calls[function];
   if (call != fault_call || fault_function != kNames[function])
@@ -71,8 +71,8 @@ std::optional<VkResult> FaultOf(int function) {
 }
 
 template <int kFunction, typename Pointer>
-struct Intercept {  // This general case is for functions that do not return a
-                    // VkResult and so cannot fail.
+// Functions that do not return a VkResult cannot fail and are not intercepted.
+struct Intercept {
   static PFN_vkVoidFunction Get() { return nullptr; }
 };
 
@@ -138,8 +138,8 @@ vkGetInstanceProcAddr(VkInstance instance, const char* name) {
   const PFN_vkGetInstanceProcAddr real = RealGetInstanceProcAddr();
   if (real == nullptr) return nullptr;
   const std::string_view wanted = name;
-  // The driver requests this function first, so the environment variable is
-  // read here.
+  // The driver requests vkCreateInstance first whenever it makes or lists
+  // devices, so the variable EMBER_VULKAN_FAULT is read again here.
   if (wanted == "vkCreateInstance") ReadFault();
   const PFN_vkVoidFunction found = real(instance, name);
   if (wanted == "vkGetDeviceProcAddr") {
@@ -151,8 +151,8 @@ vkGetInstanceProcAddr(VkInstance instance, const char* name) {
 
 __attribute__((visibility("default"))) const char* EmberFaultyFunction(
     int64_t index) {
-  // Says for each function if it can fail. The entries are in the order of
-  // kNames.
+  // One entry for each function, in the order of kNames: true if the function
+  // returns a VkResult and so can fail.
   const bool can_fail[] = {
 #define EMBER_CAN_FAIL(name) Intercept<k##name, PFN_vk##name>::Get() != nullptr,
       EMBER_ALL_FUNCTIONS(EMBER_CAN_FAIL)

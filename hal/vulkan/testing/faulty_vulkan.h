@@ -14,7 +14,8 @@
 
 #include <cstdint>
 
-// Tests find the functions below by dlsym.
+// Tests call these functions; they find them with dlsym, because the library is
+// opened at run time.
 extern "C" {
 // Returns the name of the function number `index` among those that the driver
 // uses and that return a VkResult, so that they can fail. Returns null behind

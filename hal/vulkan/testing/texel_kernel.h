@@ -14,8 +14,8 @@ namespace ember::hal::vulkan {
 
 class TexelKernel {
  public:
-  // Makes the kernel's code. `format` is the name of the texels' format in the
-  // text form of SPIR-V. The driver supports R32ui and Rgba32ui.
+  // Makes the kernel's code. `format` is the name of the texel format in the
+  // text form of SPIR-V; the driver supports R32ui and Rgba32ui.
   explicit TexelKernel(const char* format = "Rgba32ui");
   // Returns the definition for LoadExecutable. It is valid as long as this
   // object exists.

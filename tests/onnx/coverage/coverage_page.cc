@@ -53,7 +53,7 @@ constexpr ElementType kTypes[] = {
     {TensorProto::FLOAT8E8M0, "f8e8m0"},
 };
 
-// A set of element types that has a common name on the page.
+// A set of element types for which the page has one name, such as "floats".
 struct TypeSet {
   std::string_view name;
   std::vector<std::string_view> members;
@@ -124,8 +124,9 @@ std::string TypesText(const OperatorRow& row) {
     if (row.domain == told.domain && row.name == told.name)
       return std::string(told.types);
   }
-  // If the recipe has no operand of the probed type, the type of the result is
-  // fixed or given by an attribute, so only one model is tried.
+  // If no operand of the recipe has the probed type, an attribute gives or
+  // fixes the result's type. Then all types would give the same model, so one
+  // is tried.
   constexpr auto kMarker = TensorProto::UINT16;
   if (!HasTypedOperand(ProbeModel(row, kMarker), kMarker)) {
     return Compiles(ProbeModel(row, kMarker)) ? "the type in its attributes"

@@ -255,7 +255,8 @@ void AddConstant(GraphProto& graph, const std::string& name,
       case TensorProto::UINT64:
         tensor.add_uint64_data(static_cast<uint64_t>(number));
         break;
-      // The bits are written by hand: recipes use only the values 0, 1 and 3.
+      // The bits of f16 and bf16 numbers are written out, because recipes use
+      // only the numbers 0, 1 and 3.
       case TensorProto::FLOAT16:
         tensor.add_int32_data(number == 0 ? 0 : number == 1 ? 0x3c00 : 0x4200);
         break;

@@ -11,7 +11,7 @@
 namespace ember::tests {
 
 struct PublishedOperator {
-  std::string_view domain;  // Domain of the operator; "" means ai.onnx.
+  std::string_view domain;  // domain of the operator; "" means ai.onnx
   std::string_view name;
   int since;
 };

@@ -103,7 +103,7 @@ class Mutator {
     if (kind == 1) return static_cast<int64_t>(Below(5));
     return kIntegers[Below(std::size(kIntegers))];
   }
-  // Returns a random integer near the old one, or any other.
+  // Returns a random integer, which is often a neighbour of the old one.
   int64_t Integer(int64_t old) {
     const auto bits = static_cast<uint64_t>(old);
     switch (Below(4)) {
@@ -246,8 +246,8 @@ class Mutator {
         return attribute.set_floats(static_cast<int>(Below(count)), value);
       }
       case AttributeProto::STRING: {
-        // Takes another node's attribute, which is often a valid mode of some
-        // other operator.
+        // The attribute gets the text of another node's attribute, which is
+        // often a valid mode of some other operator.
         const NodeProto& node = *Pick(nodes_);
         for (const AttributeProto& other : node.attribute()) {
           if (other.type() == AttributeProto::STRING)
@@ -349,7 +349,7 @@ class Mutator {
     ValueInfoProto* info = Pick(infos_);
     if (info == nullptr) return;
     if (Below(12) == 0) return info->set_name(Name());
-    // This mutation wraps the type into a sequence or an optional.
+    // Wraps the value's type into a sequence or an optional.
     if (Below(12) == 0) {
       const TypeProto inner = info->type();
       TypeProto& type = *info->mutable_type();
@@ -431,7 +431,8 @@ class Mutator {
       import.set_version(1);
       return;
     }
-    // Adds a call, possibly a recursive one.
+    // Makes a node a call of one of the model's functions, possibly a recursive
+    // one.
     const auto& function =
         model_.functions(static_cast<int>(Below(model_.functions_size())));
     NodeProto* node = Pick(nodes_);
