@@ -52,15 +52,9 @@ struct CallOperand {
     // attribute names.
     kBehindAxis,
     kInteger,  // passes an attribute that is an integer
-<<<<<<< HEAD
-    kExtent,   // passes an attribute that is a shape of one dim
-    // The function writes an integer here: the value of the symbol with index
-    // `number` among those that the operation defines.
-=======
-    kExtent,  // passes the only dim of an attribute that is a shape
+    kExtent,   // passes the only dim of an attribute that is a shape
     // Passes a register into which the function writes an integer: the value of
-    // the symbol that the operation defines.
->>>>>>> c8
+    // the symbol with index `number` among those that the operation defines.
     kFound,
     // The kinds from kMemory on pass memory to the function.
     kMemory,  // passes the memory of an operand
