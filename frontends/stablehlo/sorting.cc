@@ -16,8 +16,8 @@ constexpr int64_t kMaxPairs = 4096;
 // The order of a comparator that is a single comparison of a key of the first
 // element with the same key of the second.
 struct KeyOrder {
-  // `first`: number of the region's value that is the key of the first element.
-  int first = 0, second = 0;
+  // number of the region's value that is the key of the first element
+  int first = 0;
   bool descending = false;
   bool total = false;  // True if floats are compared by TOTALORDER.
   // Index of the operand from which the key is computed.

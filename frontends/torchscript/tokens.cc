@@ -1,6 +1,7 @@
 #include "frontends/torchscript/tokens.h"
 
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -105,6 +106,17 @@ class Tokenizer {
            std::to_string(width) + " spaces");
   }
 
+  // Returns the value of a float literal that a double cannot hold, as Python
+  // reads it: infinity, or 0 if the literal is closer to 0 than all doubles.
+  static double ExtremeValue(std::string_view digits) {
+    const size_t exponent = digits.find_first_of("eE");
+    const bool is_small =
+        exponent != std::string_view::npos
+            ? digits[exponent + 1] == '-'
+            : digits.find_first_of("123456789") > digits.find('.');
+    return is_small ? 0 : std::numeric_limits<double>::infinity();
+  }
+
   void Number() {
     const size_t first = at_;
     bool is_float = false;
@@ -122,12 +134,10 @@ class Tokenizer {
     const auto result =
         is_float ? std::from_chars(digits.data(), end, token.number)
                  : std::from_chars(digits.data(), end, token.integer);
-    // from_chars reports a float that is out of range as an error. It is
-    // accepted, with the value that from_chars leaves in `number`: 0 in
-    // libstdc++.
-    const bool is_read =
-        result.ec == std::errc() ||
-        (is_float && result.ec == std::errc::result_out_of_range);
+    const bool is_extreme =
+        is_float && result.ec == std::errc::result_out_of_range;
+    if (is_extreme) token.number = ExtremeValue(digits);
+    const bool is_read = result.ec == std::errc() || is_extreme;
     if (!is_read || result.ptr != end || IsNameStart(Peek())) {
       Fail("expected a number of at most 64 bits, found '" +
            std::string(digits.substr(0, 40)) + "'");

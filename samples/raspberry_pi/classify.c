@@ -174,9 +174,15 @@ static void PrintClass(FILE* labels, int index, float score) {
   if (labels != NULL) {
     rewind(labels);
     for (i = 0; i <= index; ++i) {
+      int next = '\n';
       if (fgets(line, sizeof(line), labels) == NULL) {
         line[0] = '\0';
         break;
+      }
+      /* The rest of a line that is longer than the buffer is skipped. */
+      if (strchr(line, '\n') == NULL) {
+        do next = fgetc(labels);
+        while (next != '\n' && next != EOF);
       }
     }
     line[strcspn(line, "\r\n")] = '\0';

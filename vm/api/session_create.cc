@@ -16,6 +16,13 @@
 namespace ember::api {
 namespace {
 
+// MakeKernels casts an EmberTier to a KernelTier.
+static_assert(
+    EMBER_TIER_INTERPRETER == static_cast<int>(vm::KernelTier::kInterpreter) &&
+    EMBER_TIER_BASELINE == static_cast<int>(vm::KernelTier::kBaseline) &&
+    EMBER_TIER_OPTIMIZED == static_cast<int>(vm::KernelTier::kOptimized) &&
+    EMBER_TIER_AUTO == static_cast<int>(vm::KernelTier::kAuto));
+
 constexpr char kHost[] = "cpu";
 
 std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
@@ -137,8 +144,6 @@ StatusOr<SharedKernels> MakeKernels(const EmberModule& module,
   EMBER_ASSIGN_OR_RETURN(
       vm::SessionKernels opened,
       vm::OpenSessionKernels(module.module,
-                             // EmberTier and KernelTier have equal values for
-                             // the same tiers.
                              {.tier = static_cast<vm::KernelTier>(options.tier),
                               .location = LocationOf(options.compile_in),
                               .device = device,

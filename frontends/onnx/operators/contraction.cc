@@ -24,14 +24,22 @@ void ImportGemm(NodeContext& c) {
   Tensor y = Contract(c.Input(0), c.Input(1), spec);
   const double alpha = c.Float("alpha", 1.0);
   const double beta = c.Float("beta", 1.0);
-  // Integers are multiplied by alpha in f32. Large ones lose bits there, but no
-  // product is computed if alpha is 1, and other factors make no sense for
-  // integers.
+  // Integers are multiplied by alpha and beta in f32. Large ones lose bits
+  // there, but factors other than 1 make no sense for integers.
   const DType wide = IsFloat(type) ? ComputeType(type) : DType::kF32;
-  if (alpha != 1.0) y = Cast(Cast(y, wide) * alpha, type);
-  if (Tensor bias = c.Input(2); bias && beta != 0.0)
-    y = y + (beta != 1.0 ? bias * beta : bias);
-  c.SetOutput(0, y);
+  const auto scale = [wide](Tensor x, double factor) {
+    return factor == 1.0 ? x : Cast(x, wide) * factor;
+  };
+  const Tensor bias = c.Input(2);
+  const bool adds_bias = bias && beta != 0.0;
+  // The sum is computed in `wide`, too, if one of its terms is.
+  const bool is_wide = alpha != 1.0 || (adds_bias && beta != 1.0);
+  y = scale(y, alpha);
+  if (adds_bias) {
+    const Tensor added = scale(bias, beta);
+    y = is_wide ? Cast(y, wide) + Cast(added, wide) : y + added;
+  }
+  c.SetOutput(0, is_wide ? Cast(y, type) : y);
 }
 
 // Reshapes a vector with one parameter per row of a matrix to [rows, 1].
