@@ -100,7 +100,9 @@ class GraphImporter {
 
   // Values.
   StatusOr<Value> Lookup(Source source, Scope& scope);
-  // True if the node belongs to this part of the body, or to an enclosing part.
+  // True if the node is in the same loop frame as this part, and this part has
+  // decided for every branch that contains the node. So it is true for an
+  // enclosing part too, but not for nodes outside of the part's loop.
   static bool LivesIn(int node, const Scope& scope);
   // Returns the outermost part of the body to which the node belongs.
   Scope& OwnerOf(int node, Scope& scope) const;

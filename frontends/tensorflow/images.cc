@@ -229,7 +229,8 @@ void ImportFakeQuantVars(OperatorContext& c) {
   SetFakeQuantized(c, *low, *high);
 }
 // Imports QuantizeAndDequantize for a given range: rounds x to quantized
-// numbers, and returns their real values. Operands: (x, low, high).
+// numbers, and returns their real values. Operands: (x, low, high), and in some
+// versions the number of bits.
 void ImportQuantizeAndDequantize(OperatorContext& c) {
   const Tensor x = c.Input(0);
   if (!c.Flag("range_given", false))

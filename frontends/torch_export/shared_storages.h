@@ -28,9 +28,9 @@ class SharedStorages {
   // of the same storage: the name itself if there is no earlier one.
   const std::string& FirstOf(const std::string& name) const;
 
-  // Checks that the program may write to a tensor: fails if another tensor that
-  // the program reads shares some of its elements but does not have exactly the
-  // same ones.
+  // Checks that the program may write to a tensor: fails if its range of
+  // addresses overlaps that of another parameter, buffer or constant that does
+  // not have exactly the same elements.
   Status CheckWrite(const std::string& name) const;
 
  private:

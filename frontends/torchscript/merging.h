@@ -65,8 +65,8 @@ class Merge {
     // Nodes of the items, if the value is a list or tuple.
     std::vector<Node> parts;
   };
-  // True if the two values could be merged: neither the node nor a part of it
-  // is a conflict.
+  // True if the two values of the node could be merged: neither the node nor a
+  // part of it is a conflict or uninitialized.
   static bool IsMerged(const Node& node);
   Node Plan(const Value& then, const Value& otherwise, const std::string& name,
             Machine& machine, int depth);

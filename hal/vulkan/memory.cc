@@ -21,8 +21,8 @@ namespace {
 // Alignment of Buffer::host_data() in bytes.
 constexpr uint64_t kHostAlignment = 64;
 constexpr uint64_t kBlockBytes = uint64_t{16} << 20;
-// A buffer that is larger than kBlockBytes / kSmallPart gets a block of its
-// own; smaller ones share blocks.
+// A buffer that is larger than BlockBytes(type) / kSmallPart gets a block of
+// its own; smaller ones share blocks.
 constexpr uint64_t kSmallPart = 4;
 
 }  // namespace

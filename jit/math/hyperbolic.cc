@@ -65,7 +65,8 @@ Term ExpandAcosh(Term x) {
   return Select(x < 1.0, std::numeric_limits<double>::quiet_NaN(), result);
 }
 
-// Returns atanh a = log((1 + a) / (1 - a)) / 2 = log1p(2 a / (1 - a)) / 2.
+// Returns atanh x, which is atanh a with the sign of x, for a = |x|: atanh a =
+// log((1 + a) / (1 - a)) / 2 = log1p(2 a / (1 - a)) / 2.
 Term ExpandAtanh(Term x) {
   const Term a = Absolute(x);
   return WithSign(ExpandLog1p((a + a) / (1.0 - a)) * 0.5, x);

@@ -33,7 +33,8 @@ constexpr std::string_view kPreludeOfDoubles =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" EMBER_PRELUDE;
 #undef EMBER_PRELUDE
 
-// --- statements that OpenCL C cannot express and that are declined
+// --- statements that are declined: OpenCL C cannot express them, or the device
+// has no f64
 
 Status Refuse(const loops::LoopNest&, const Statement& statement) {
   if (statement.kind != Statement::Kind::kFor) return OkStatus();

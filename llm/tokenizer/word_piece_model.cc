@@ -13,8 +13,9 @@
 namespace ember::llm {
 namespace {
 
-// Returns a trie of the tokens that begin a word (without their mark), or of
-// those that continue one.
+// Returns a trie of the tokens that begin a word, without the kSpaceMark at
+// their start; if begins_word is false, of the tokens that continue one, which
+// have no mark.
 ByteTrie TrieOf(const Vocabulary& vocabulary, bool begins_word) {
   std::vector<std::pair<std::string_view, int32_t>> strings;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {

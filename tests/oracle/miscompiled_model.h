@@ -44,7 +44,9 @@ struct Trial {
   // Description of the mistake that was made in the nest.
   std::string what;
   std::string reason;  // reason why the kernel was withdrawn
-  // Largest error of the results, relative to the size of the results.
+  // Largest difference of an element from the right kernel's, relative to the
+  // element's magnitude plus the root mean square of its tensor; infinite if a
+  // run failed.
   double error = 0;
 };
 

@@ -393,7 +393,8 @@ RandomModel Builder::ModelOfPending() {
   }
   AddDomains(model.proto, state_.ml_opset);
   const auto add = [&](const Value& value) {
-    // A value may occur in two of the lists but must be declared only once.
+    // A value may occur both in values_ and in state_.shared but must be
+    // declared only once.
     if (uses.erase(value.name) == 0) return;
     if (value.is_constant) {
       TensorProto& initializer = *graph.add_initializer();

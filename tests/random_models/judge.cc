@@ -85,7 +85,7 @@ tools::Comparison CompareResults(const vm::Tensor& got,
 
 // Functions with bounded results that are nearly constant somewhere. There a
 // small change of the operand does not change the result, although engines
-// round the last bit of the result differently.
+// round its last bit differently. So the judge rounds their results once more.
 constexpr std::string_view kFlatFunctions[] = {
     "Atan", "Cos", "Erf", "Sigmoid", "Sin", "Softmax", "Tanh"};
 

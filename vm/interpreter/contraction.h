@@ -177,9 +177,9 @@ class Contraction {
   // True if results are stored directly to the buffer. False if they are stored
   // to a block of C first and then copied.
   bool direct_ = false;
-  // True if the sum is a float sum of so many blocks of K that it needs totals
-  // (tensor/sum_error.h). The totals need two more blocks of C's size, which
-  // are behind the block of C.
+  // True if the sum is a float sum of more than kMaxPlainBlocks blocks of K, so
+  // that its totals are compensated (tensor/sum_error.h). Their two parts need
+  // two more blocks of C's size, which follow the block of C.
   bool carries_ = false;
   int c_buffer_ = 0;
   int64_t c_constant_ = 0, c_stride_m_ = 0;

@@ -136,8 +136,8 @@ Tensor ApplyRules(const ScoreRules& rules, Tensor scores, Tensor sequences,
         Select(Less(scores, 0), scores * penalty, scores / penalty);
     scores = Select(seen, less, scores);
   }
-  // An n-gram longer than the longest sequence can never repeat, so the rule is
-  // skipped.
+  // An n-gram at least as long as the longest sequence can never repeat, so the
+  // rule is skipped.
   if (rules.ngram > 0 && rules.ngram < kLongestSequence) {
     scores = Select(RepeatsOf(sequences, length, rules.ngram, scores), lowest,
                     scores);

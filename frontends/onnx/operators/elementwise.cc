@@ -112,8 +112,8 @@ void ImportClip(NodeContext& c) {
   c.SetOutput(0, x);
 }
 
-// Returns operand 0 as numbers of a dtype: a carried type, such as an 8-bit
-// float that is stored as codes, is decoded to f32.
+// Returns operand 0. A carried type, such as an 8-bit float that is stored as
+// codes, is decoded to f32; other operands are unchanged.
 Tensor Numbers(NodeContext& c) {
   Tensor x = c.Input(0);
   return x.carried_type() != 0 ? DecodeCarried(x, DType::kF32) : x;

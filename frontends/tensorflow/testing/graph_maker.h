@@ -45,7 +45,7 @@ std::span<const uint8_t> AsBytes(const std::string& text);
 NodeDef MakeNode(const std::string& name, const std::string& op,
                  const std::vector<std::string>& inputs,
                  const std::vector<TestAttribute>& attributes = {});
-// Returns a constant made of its numbers' bytes.
+// Returns a node Const. bytes: the elements as they are in memory.
 NodeDef MakeConst(const std::string& name, DataType type,
                   const std::vector<int64_t>& dims, const std::string& bytes);
 NodeDef MakeScalar(const std::string& name, float value);

@@ -1,4 +1,5 @@
-// Test cases for back ends: every row of arithmetic instructions on every type.
+// Test cases for back ends: the arithmetic instructions on every type, except
+// those that other tests cover or that back ends may decline (IsForOthers).
 // A case is an expression over elements, and the bits of its result for given
 // bits of the operands.
 //

@@ -243,8 +243,8 @@ class Mutator {
         {"the sum in " + nest_.buffers[store.buffer].name + " is lost",
          [&store] { store.update = tensor::Update::kAssign; }});
     if (!IsFloat(type)) return;
-    // Offers the value with lost precision: (value + c) - c, where c is so
-    // large that only few bits of the value's mantissa remain.
+    // Offers the value with lost precision: (value + c) - c, where c is 2^14,
+    // so that the bits of the value below the last place of c are lost.
     const NodeId large =
         nest_.pool.Constant(tensor::DoubleToBits(16384, type), type);
     const NodeId sum = Make(Opcode::kAdd, type, {store.value, large});

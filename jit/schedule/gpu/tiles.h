@@ -69,8 +69,9 @@ struct WorkgroupTile {
   }
 };
 
-// Returns the last axis along which results are contiguous in memory; -1 if
-// there is none.
+// Returns the last spatial axis that likely has more than one point, along
+// which results are contiguous if they are stored in the order of the axes; -1
+// if there is none.
 int VectorAxis(const StageShape& shape);
 
 // A product for which a tile is to be chosen. If it has dot loops (`dots`), its

@@ -327,10 +327,10 @@ NodeId Clamped(Computation& c, NodeId element, tensor::Interval range) {
   return element;
 }
 
-// True if a plain load of a copy with this layout can replace the padded load.
-// That needs a default value of 0 and copied zeros beyond the buffer's end: the
-// quotients and remainders of the layout cover more elements than the dim has,
-// and the rest of the copy is zeros.
+// True if a plain load of a copy with this layout can replace the padded load:
+// the default value is 0, and every index is provably inside of the copy. The
+// quotients and remainders of the layout may cover more elements than the dim
+// has; the copy has zeros there.
 bool CopyHasZeros(Computation& c, const std::vector<LayoutDim>& layout,
                   NodeId pad) {
   const Node node = c.pool[pad];

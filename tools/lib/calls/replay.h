@@ -17,9 +17,9 @@
 namespace ember::tools {
 
 struct Replay {
-  // Each text is one line that describes a difference; "" if there is none.
-  // `difference`: the first difference between the kernel's results and tier
-  // 0's.
+  // difference and from_recorded are one line each that describes a difference;
+  // "" if there is none. difference: the first difference between the kernel's
+  // results and tier 0's.
   std::string difference;
   // the first difference between tier 0's results of today and the recorded
   // ones

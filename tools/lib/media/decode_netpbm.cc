@@ -107,7 +107,8 @@ class Reader {
   }
 
   const std::span<const uint8_t> bytes_;
-  int64_t at_ = 2;  // position of the next byte, behind "P6"
+  // position of the next byte; at first behind the kind, "P1" to "P6"
+  int64_t at_ = 2;
 };
 
 }  // namespace

@@ -50,8 +50,8 @@ class HostDispatchRunner final : public TieredDispatchRunner {
   enum class CheckTime { kNever, kNow, kLater };
   CheckTime WhenToCheck(SiteState& site);
   Status RunChecked(SiteState& site);
-  // Releases the pages of those constants in the model's file that the kernel
-  // has copied to a layout of its own.
+  // Releases the pages of the site's large constants in the model's file,
+  // because a kernel usually has copies of them in a layout of its own.
   void ReleaseConstants(const SiteState& site);
   // Compares the kernel's results with those of tier 0. `want` is the status of
   // tier 0's call.

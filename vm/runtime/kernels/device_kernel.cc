@@ -491,7 +491,8 @@ Status DeviceKernel::RecordPhases(
     const int64_t tasks = layout.phase_tasks[range.begin + i];
     if (tasks <= 0) continue;
     // If a buffer of the phase has a slice for each workgroup, only as many
-    // tasks run at once as slices fit the limits.
+    // tasks run at once as slices fit into kSliceBytes and the limits of one
+    // buffer; at least one does.
     int64_t at_once = tasks;
     for (const DevicePhase::Binding& binding : phase.bindings) {
       const int64_t bytes = layout.bytes[binding.buffer];
