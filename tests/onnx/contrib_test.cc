@@ -193,9 +193,8 @@ TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
   }
 }
 
-// At accuracy level 4 the activations of a block are rounded to 127 steps of
-// either sign. These activations are whole steps.
-// Returns number `at` of a row of numbers of `bits` bits.
+// Returns the code number `at` of a row of packed weights, whose codes have
+// `bits` bits each.
 int CodeOf(const Bytes& rows, int64_t row_bytes, int64_t row, int64_t at,
            int bits) {
   const auto byte = static_cast<int>(
