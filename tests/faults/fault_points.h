@@ -26,8 +26,8 @@ namespace ember::tests {
 
 inline constexpr size_t kDataBytes = 64 << 10;
 
-// Ends the worker, which counts as `ended` whatever the size was: for scenarios
-// of tools, which catch std::bad_alloc and end.
+// Ends a worker whose tool has caught std::bad_alloc, as the tool would end. It
+// counts as `ended` whatever the allocation's size was.
 [[noreturn]] void EndByBadAlloc();
 
 class Scenario {
