@@ -124,8 +124,9 @@ constexpr PipelineStep kPipeline[] = {
     {"eliminate-common-subexpressions", "merges equal operations",
      EliminateCommonSubexpressions},
     {"eliminate-dead-code", "drops operations without use", EliminateDeadCode},
-    // check-divisors runs after the passes that drop operations: only divisions
-    // that remain are checked.
+    // check-divisors refuses a model that divides integers by a constant 0. It
+    // runs after the passes that drop operations, so that a dropped division is
+    // no error.
     {"check-divisors",
      "refuses integers divided by a constant 0; disabled: they give 0",
      CheckDivisors, nullptr, /*is_of_all_regions=*/true},

@@ -145,8 +145,9 @@ def measure_round(module, model, threads, options, folder):
             on = [f"--kernel-cache={cache}"] + options.flag
             life = measure_life(module, threads, "auto", options.runs, options.seconds, options.settle, folder, on)
             lives[start] = life
-            # The largest latency of many calls tends to be larger than that of few. So the
-            # interpreter makes as many calls as tier auto before the largest latencies are
+            # The largest of many waits tends to be larger than that of few. So
+            # the interpreter makes at least as many calls as tier auto makes
+            # before everything is decided, and the largest waits can be
             # compared.
             calls = max(calls, life["warmup_calls"])
             on = [f"--kernel-cache={cache_in_turns}"] + options.flag

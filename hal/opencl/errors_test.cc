@@ -281,10 +281,10 @@ std::vector<std::string> CallNames() {
   return names;
 }
 
-// True for functions whose failure the driver tolerates: functions that release
-// objects, queries of what a device may lack, waits that are repeated, and
-// those of the cache of binaries, without which programs are built from their
-// source.
+// True for functions whose failure the driver may tolerate: functions that
+// release or unmap objects, queries of what a device may lack or of the state
+// of commands, clFinish, and those of the cache of binaries, without which
+// programs are built from their source.
 bool IsOptional(const std::string& name) {
   static const std::set<std::string> names = {
       "clBuildProgram",          "clCreateProgramWithBinary",

@@ -91,8 +91,9 @@ TEST(BoxCopiesTest, TheLastDimIsTheLast) {
                      {.rows = 16, .row_bytes = 256}));
 }
 
-// If rows are one panel long, all lines of the slot together are one box. That
-// is so although a condition in the loop leaves out some rows.
+// If a row is as long as a panel (128 bytes), one box copies the whole slot,
+// here two lines of 16 rows. This holds although a condition in the loop leaves
+// out some rows.
 TEST(BoxCopiesTest, RowsOfOnePanelAreOneBox) {
   const auto nest = loops::Parse(
       "loops @t(%x: input f16[20, 20, 64], %y: output f32[1]) {\n"

@@ -68,7 +68,8 @@ TEST(ExponentialTest, IsAsExactAsItSays) {
     ASSERT_LE(error, 3.0) << "exp(" << x[i] << ") is " << y[i];
     largest = std::max(largest, error);
   }
-  // A smaller largest error would mean that the test measured nothing.
+  // Rounding the exact value to f32 alone gives errors of almost 0.5 ulp. A
+  // smaller largest error would mean that the test measured nothing.
   EXPECT_GT(largest, 0.4);
   EXPECT_THAT(texts.ptx, HasSubstr("ex2.approx.ftz.f32"));
 }

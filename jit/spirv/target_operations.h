@@ -9,8 +9,9 @@
 namespace ember::jit::spirv {
 
 inline legalise::TargetOperations OperationsOf(const Target& target) {
-  // Casts to f16 must round to nearest even, and numbers that are too large
-  // must become infinities.
+  // The device's casts to f16 are used only if they round to nearest even (rte)
+  // and numbers that are too large become infinities (nan). Otherwise
+  // legalisation replaces them.
   const bool rounds_halves = target.float16.rte && target.float16.nan;
   return {
       .half_conversions = rounds_halves,

@@ -41,7 +41,9 @@ StatusOr<std::vector<Bytes>> MakeBuffers(const std::vector<Argument>& arguments,
 
 // The definition's outcome of one call, and the executors' differences from it.
 struct CallResult {
-  std::vector<std::string> lines;  // lines such as "%y = 1 2 3" or "error: …"
+  // the definition's outputs or error, as lines such as "%y = 1 2 3" or "error:
+  // …"
+  std::vector<std::string> lines;
   // Hash of the definition's outputs and error in this call.
   uint64_t hash = 0;
   int64_t elements = 0;  // number of elements of the outputs

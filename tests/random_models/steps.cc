@@ -13,11 +13,12 @@ namespace {
 
 using onnx::TensorProto;
 
-// Operators whose results jump if their operands are equal, whole or zero; that
-// magnify the rounding errors of small operands, as products do; or that ONNX
-// Runtime computes with errors that are large compared with their small
-// results: spectra whose length is not a power of two (for 12 samples the error
-// is 2.6e-6 of the largest element).
+// Operators for which rounding alone may explain a difference from ONNX Runtime
+// (ExplainBySteps). Their results jump if their operands are equal, whole or
+// zero; or they magnify the rounding errors of small operands, as products do;
+// or ONNX Runtime computes them with errors that are large compared with their
+// small results: spectra whose length is not a power of two (for 12 samples the
+// error is 2.6e-6 of the largest element).
 constexpr std::string_view kSteps[] = {"ArgMax",
                                        "ArgMin",
                                        "Cast",

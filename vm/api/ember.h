@@ -192,8 +192,8 @@ typedef struct EmberThreadPool {
   /* Calls chunk(work, i, worker) once for each i in [0, chunk_count), and
    * returns when all calls have returned. The calls may come in any order, on
    * any threads, including the caller's. worker is in [0, worker_count); two
-   * concurrent calls never have the same worker. The session calls run on the
-   * thread that runs the session, never from within a chunk. */
+   * concurrent calls never have the same worker. The session calls this
+   * function on the thread that runs the session, never from within a chunk. */
   void (*run)(void* context, int64_t chunk_count, EmberChunk chunk, void* work);
 } EmberThreadPool;
 

@@ -117,11 +117,11 @@ class StripCompiler {
   }
   int EmitLoad(Register r, const Instruction& instruction,
                const StageValue& value);
-  // Emits a load. If the access has guards, the points of the tile that are
-  // inside of the buffer must form a rectangle (GuardsFormRectangle).
-  // default_register is the strip register of a constant, which is the value of
-  // the other points. If `skips`, the reduction step is clipped to the points
-  // inside of the buffer.
+  // Emits a load. If the access has guards, the elements of the tile that are
+  // inside of the buffer must form a rectangle (GuardsFormRectangle). The
+  // others get the value of default_register, the strip register of a constant.
+  // If `skips`, the others do not change the result of the reduction: its step
+  // is executed only for the elements inside, and default_register is not used.
   int EmitAffineLoad(const Access& access, DType type, int default_register,
                      bool skips);
   void AddGuards(const Access& access, StripView& view);

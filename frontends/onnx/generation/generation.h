@@ -11,9 +11,9 @@
 // Supported decoders: GPT (model_type 0), for all three; an encoder with a
 // decoder (model_type 1, like T5), for BeamSearch. Past keys and values grow
 // with the tokens. Refused are decoders that share a buffer between past and
-// present, Whisper's (model_type 2), and Sampling from a vocabulary of unknown
-// size. Sampling draws the numbers that ONNX Runtime draws on Linux for the
-// same seed (draws.h), so it gives the same tokens each time.
+// present, Whisper's (model_type 2), and Sampling's second output
+// (filtered_logits). Sampling draws the numbers that ONNX Runtime draws on
+// Linux for the same seed (draws.h), so it gives the same tokens each time.
 //
 // Errors stay in the context's builder. Not thread-safe.
 #ifndef EMBER_FRONTENDS_ONNX_GENERATION_GENERATION_H_

@@ -166,9 +166,9 @@ class Shortener {
     return is_rounded ? kUnit : digit.size;
   }
 
-  // Returns the part of the axis, counted in units, that is needed in any
-  // iteration of the loops inside; nullopt if it is not known. whole: the
-  // number of units of the axis.
+  // Returns a part of the axis, counted in units, that contains all that at
+  // least one iteration of the loops inside needs; nullopt if its end is not
+  // known. whole: the number of units of the axis.
   std::optional<AxisPart> UnitsOf(const Needed& needed, int64_t unit,
                                   NodeId whole,
                                   const std::set<NodeId>& inside) {

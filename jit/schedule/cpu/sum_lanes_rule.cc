@@ -329,8 +329,9 @@ bool ScheduleSumLanes(const jit::CpuModel& cpu, const StageGroup& group,
       *axis_of(group.root, tile->v), tile->columns, "_tile", "_column");
   writer.Do(Peel{column_tiles});
   loops.columns = column;
-  // The loop over tiles of rows is inside the one over tiles of columns: there
-  // are fewer rows, so they stay in the cache.
+  // The loop over tiles of rows is inside the one over tiles of columns.
+  // Usually there are fewer rows, so what they read stays in the cache, and
+  // what a tile of columns reads is loaded once.
   loops.outer.push_back(column_tiles);
   if (row_tiles) loops.outer.push_back(*row_tiles);
   if (group.root == product) loops.lanes = SplitLanes(product, *tile, writer);

@@ -34,9 +34,9 @@ struct MatrixFactor {
   int64_t row_bytes = 0;  // number of bytes of a row of a slice; 0: not known
   bool is_of_columns = false;
   bool lies_along_steps = false;
-  // True if a stage that no other stage reads computes the factor. It stores
-  // each slice to the buffer just before the product reads it, so no copy of
-  // the slice is made.
+  // True if the factor is computed by a stage that looks up elements in a table
+  // and that only this product reads. The stage stores each slice to the buffer
+  // just before the product reads it, so no copy of the slice is made.
   bool is_gathered = false;
   std::vector<size_t> dims = {};  // order of the dims in the slice
                                   // (DimsByLines); empty: unchanged

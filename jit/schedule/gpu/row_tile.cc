@@ -493,8 +493,9 @@ class RowTileScheduler {
     }
     const bool is_in_rounds = !RunsOf(stage);
     BindPoints(stage, 0, rows_ * ColumnsOf(stage));
-    // The loop over rounds is unrolled, so that an invocation computes an
-    // address in the panels only once and adds constants for the other rounds.
+    // Invocations compute the stage's elements in rounds (BindNeighbours). The
+    // loop over rounds is unrolled, so that an invocation computes an address
+    // in the panels only once and adds constants for the other rounds.
     if (IsInPanels(stage) && is_in_rounds) writer_.Do(Unroll{LoopOf(stage, 1)});
     return writer_.status().ok();
   }

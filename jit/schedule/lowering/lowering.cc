@@ -186,9 +186,10 @@ class Lowering {
     loop.kind = Statement::Kind::kFor;
     loop.variable = variable;
     const LoopMark mark = s.plan->loops[number].mark;
-    // A loop with no iterations becomes serial. So does a vectorized reduction
-    // in the part that combines invocations: each invocation then combines its
-    // lanes one after the other.
+    // A loop with no iterations becomes serial, because the other kinds of
+    // loops need at least one. So does a vectorized reduction in the part that
+    // combines invocations: each invocation then combines its lanes one after
+    // the other.
     const bool is_serial =
         nest_.pool.IntegerConstant(s.extents[number]) == 0 ||
         (mark == LoopMark::kVector && part == Part::kCombine);

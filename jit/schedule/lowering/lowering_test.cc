@@ -93,9 +93,9 @@ TEST(Lowering, RandomDispatchesByTheModel) {
   EXPECT_GT(scheduled, seeds.is_replay ? -1 : 80);
 }
 
-// %z may share the memory of %x, which %y reads, so no row of %y may be
-// computed twice. A task is a row along dims of open extents, and computes its
-// own row.
+// The test computes %y in the memory of %x, which %y reads, so no element of %y
+// may be computed twice. %y is computed in a loop of %z, and each iteration
+// must compute only its own part of %y.
 TEST(Lowering, ResultsInPlaceRunOnce) {
   const tensor::Dispatch dispatch = ParseDispatch(R"(
 dispatch @chain<A, B, C>(%x: f32[A * 2, B * 2, C]) -> (%y: f32[A * 2, B * 2, C], %z: f32[A * 2, B * 2, C]) {

@@ -440,8 +440,9 @@ class StepWriter : private tensor::RandomChoices {
     }
   }
 
-  // Returns a step that makes matrices of the three innermost loops, the last
-  // of which should be a reduction, and gives subgroups another loop.
+  // Returns a step that makes matrices of three loops of a stage, mostly the
+  // innermost ones, the last of which should be a reduction. It gives subgroups
+  // a random loop, which may be one of the three.
   Step MultiplyMatrices() {
     const int stage = Product();
     const size_t count = schedule_.plan(stage).order.size();

@@ -4,7 +4,7 @@
 PYTHON_LIBRARIES=(vm/api/libember.so vm/api/libember_strings.so tools/compiler_api/libember_compiler.so
   jit/libember_jit.so jit/llvm/library/libember_llvm.so jit/worker/ember-compile-worker)
 
-# Prints the Bazel targets of the libraries.
+# Prints the Bazel target of each entry of PYTHON_LIBRARIES.
 python_targets() {
   local name
   for name in "${PYTHON_LIBRARIES[@]}"; do printf '//%s:%s\n' "${name%/*}" "${name##*/}"; done

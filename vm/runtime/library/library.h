@@ -40,8 +40,9 @@ struct LibraryCall {
   // Support for strings; null if there is none.
   StringSupport* strings = nullptr;
   // Interrupt of the run; may be null. Functions check it about every
-  // millisecond, and string functions before each string. If it stops a
-  // function, the function returns its status.
+  // millisecond. String functions check before each string, through `limits` or
+  // the interrupt with which `strings` was started. A function that is stopped
+  // returns the interrupt's status.
   const Interrupt* interrupt = nullptr;
   // Limit on the work of reading objects to which operands refer, such as the
   // texts of strings. The caller counts the work for the operands' own bytes
