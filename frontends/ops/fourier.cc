@@ -1,31 +1,13 @@
 #include "frontends/ops/fourier.h"
 
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "frontends/ops/compositions.h"
+#include "frontends/ops/waves.h"
 
 namespace ember::ops {
 namespace {
-
-struct Waves {
-  Tensor cosine;  // [rows, columns]
-  Tensor sine;
-};
-
-// Returns cos and sin of 2π j k / n for j < rows, k < columns. j k is reduced
-// modulo n before it becomes an angle, so that large products lose no
-// precision.
-Waves MakeWaves(graph::GraphBuilder& builder, const Dim& rows,
-                const Dim& columns, const Dim& n, DType type) {
-  Tensor j = AlongAxis(IotaVector(builder, rows, DType::kI64), 0, 2);
-  Tensor k = AlongAxis(IotaVector(builder, columns, DType::kI64), 1, 2);
-  Tensor length = DimScalar(builder, n);
-  Tensor angle = Cast(Modulo(j * k, length), DType::kF64) * (2 * M_PI) /
-                 Cast(length, DType::kF64);
-  return {Cast(Cos(angle), type), Cast(Sin(angle), type)};
-}
 
 // Swaps an axis with the last one. A second call with the same axis undoes the
 // swap.

@@ -1,7 +1,7 @@
 // Imports cholesky, triangular_solve and fft.
 #include "compiler/graph/builder/control_flow.h"
 #include "frontends/ops/compositions.h"
-#include "frontends/ops/waves.h"
+#include "frontends/ops/fourier.h"
 #include "frontends/stablehlo/operator_table.h"
 
 namespace ember::stablehlo {
@@ -55,22 +55,16 @@ Tensor BuildRows(OperationContext& c, const Shape& shape, DType type,
   return {&c.builder(), results.empty() ? nullptr : results[0]};
 }
 
-// Returns the discrete Fourier transform of complex numbers along an axis, or
+// Returns the discrete Fourier transform of n complex numbers along an axis, or
 // its inverse.
-Imported Transformed(OperationContext& c, const Imported& x, int axis,
-                     int64_t n, bool inverse) {
-  const ops::Waves waves =
-      ops::MakeWaves(c.builder(), Dim(n), Dim(n), Dim(n), x.tensor.dtype());
-  const Tensor real = SwapLast(x.tensor, axis);
-  const Tensor imaginary = SwapLast(x.imaginary, axis);
-  const Tensor sine = inverse ? -waves.sine : waves.sine;
-  Tensor y = MatMul(real, waves.cosine) + MatMul(imaginary, sine);
-  Tensor z = MatMul(imaginary, waves.cosine) - MatMul(real, sine);
+Imported Transformed(const Imported& x, int axis, int64_t n, bool inverse) {
+  ops::ComplexParts y = ops::FourierTransform({x.tensor, x.imaginary}, axis,
+                                              Dim(n), Dim(n), inverse);
   if (inverse) {
-    y = y / static_cast<double>(n);
-    z = z / static_cast<double>(n);
+    y.real = y.real / static_cast<double>(n);
+    y.imaginary = y.imaginary / static_cast<double>(n);
   }
-  return {.tensor = SwapLast(y, axis), .imaginary = SwapLast(z, axis)};
+  return {.tensor = y.real, .imaginary = y.imaginary};
 }
 
 }  // namespace
@@ -193,30 +187,21 @@ void ImportFft(OperationContext& c) {
   const DType type = x.tensor.dtype();
   Imported y = x;
   if (from_real) {
-    const ops::Waves waves =
-        ops::MakeWaves(c.builder(), Dim(n), Dim(half), Dim(n), type);
-    y = {.tensor = MatMul(x.tensor, waves.cosine),
-         .imaginary = -MatMul(x.tensor, waves.sine)};
+    const ops::ComplexParts parts = ops::FourierTransform(
+        {x.tensor, {}}, rank - 1, Dim(n), Dim(half), false);
+    y = {.tensor = parts.real, .imaginary = parts.imaginary};
   }
   // Transforms all dims from complex to complex. If the operand or the result
   // is real, the last dim is left out: it was transformed before this loop, or
   // is transformed after it.
   const int whole = from_real || to_real ? dims - 1 : dims;
   for (int i = 0; i < whole; ++i)
-    y = Transformed(c, y, rank - dims + i, length[static_cast<size_t>(i)],
+    y = Transformed(y, rank - dims + i, length[static_cast<size_t>(i)],
                     inverse);
   if (!to_real) return c.SetResult(0, y);
-  // The operand has half of the spectrum of a real result. The other half is
-  // its conjugate, so each bin counts twice, except the first bin and, for an
-  // even length, the middle bin.
-  const ops::Waves waves =
-      ops::MakeWaves(c.builder(), Dim(half), Dim(n), Dim(n), type);
-  const Tensor k = IotaVector(c.builder(), Dim(half), DType::kI64);
-  const Tensor once = Or(Equal(k, 0), Equal(k * 2.0, static_cast<double>(n)));
-  const Tensor weight = Select(once, c.Scalar(1, type), c.Scalar(2, type));
-  c.SetResult((MatMul(y.tensor * weight, waves.cosine) -
-               MatMul(y.imaginary * weight, waves.sine)) /
-              static_cast<double>(n));
+  c.SetResult(
+      ops::RealFourierInverse({y.tensor, y.imaginary}, rank - 1, Dim(n)) /
+      static_cast<double>(n));
 }
 
 }  // namespace ember::stablehlo

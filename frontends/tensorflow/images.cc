@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/ops/waves.h"
+#include "frontends/ops/fourier.h"
 #include "frontends/tensorflow/data_types.h"
 #include "frontends/tensorflow/operators.h"
 
@@ -54,14 +54,6 @@ void SetFakeQuantized(OperatorContext& c, const std::vector<double>& low,
                                           constant(steps)));
 }
 
-// Resizes the last dim to a length: cuts elements at its end, or appends zeros.
-Tensor Resized(Tensor x, const Dim& length) {
-  if (!x.HasDim(-1) || x.dim(-1) == length) return x;
-  Shape high(x.rank(), Dim(0));
-  high.back() = length - x.dim(-1);
-  return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));
-}
-
 void SetComplex(OperatorContext& c, Tensor real, Tensor imaginary) {
   Value value(real);
   value.imaginary = imaginary;
@@ -75,23 +67,14 @@ void SetTransformed(OperatorContext& c, bool inverse) {
   if (x.tensor.rank() < 1)
     return c.FailInvalid("input 0: expected a signal, found a scalar");
   const Dim n = x.tensor.dim(-1);
-  const ops::Waves waves =
-      ops::MakeWaves(c.builder(), n, n, n, x.tensor.dtype());
-  const Tensor sine = inverse ? waves.sine : -waves.sine;
-  // A one-dimensional signal is treated as a matrix with one row, so that the
-  // products below need no case of their own for it.
-  const bool vector = x.tensor.rank() == 1;
-  const auto matrix = [&](Tensor t) { return vector ? Unsqueeze(t, {0}) : t; };
-  const auto back = [&](Tensor t) { return vector ? Squeeze(t, {0}) : t; };
-  const Tensor a = matrix(x.tensor), b = matrix(x.imaginary);
-  Tensor real = MatMul(a, waves.cosine) - MatMul(b, sine);
-  Tensor imaginary = MatMul(a, sine) + MatMul(b, waves.cosine);
+  ops::ComplexParts y = ops::FourierTransform(
+      {x.tensor, x.imaginary}, x.tensor.rank() - 1, n, n, inverse);
   if (inverse) {
-    const Tensor length = Cast(DimScalar(c.builder(), n), real.dtype());
-    real = real / length;
-    imaginary = imaginary / length;
+    const Tensor length = Cast(DimScalar(c.builder(), n), y.real.dtype());
+    y.real = y.real / length;
+    y.imaginary = y.imaginary / length;
   }
-  SetComplex(c, back(real), back(imaginary));
+  SetComplex(c, y.real, y.imaginary);
 }
 
 std::optional<Dim> Length(OperatorContext& c) {
@@ -307,16 +290,11 @@ void ImportRfft(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const auto length = Length(c);
   if (!length) return;
-  const bool vector = c.Input(0).rank() == 1;
-  Tensor x = Resized(c.Input(0), *length);
-  if (vector) x = Unsqueeze(x, {0});
-  const Dim bins = FloorDivide(*length, Dim(2)) + Dim(1);
-  const ops::Waves waves =
-      ops::MakeWaves(c.builder(), *length, bins, *length, x.dtype());
-  const Tensor real = MatMul(x, waves.cosine),
-               imaginary = -MatMul(x, waves.sine);
-  SetComplex(c, vector ? Squeeze(real, {0}) : real,
-             vector ? Squeeze(imaginary, {0}) : imaginary);
+  const Tensor x = c.Input(0);
+  const ops::ComplexParts y =
+      ops::FourierTransform({x, {}}, x.rank() - 1, *length,
+                            FloorDivide(*length, Dim(2)) + Dim(1), false);
+  SetComplex(c, y.real, y.imaginary);
 }
 // Imports IRFFT: the real signal whose half spectrum is given. Operands:
 // (spectrum, length). Each bin counts twice, except for the first one and the
@@ -327,25 +305,13 @@ void ImportIrfft(OperatorContext& c) {
     return c.FailInvalid("input 0: expected complex numbers, found none");
   const auto length = Length(c);
   if (!length) return;
-  const bool vector = x.tensor.rank() == 1;
+  const int last = x.tensor.rank() - 1;
   const Dim bins = FloorDivide(*length, Dim(2)) + Dim(1);
-  Tensor real = Resized(x.tensor, bins), imaginary = Resized(x.imaginary, bins);
-  if (vector) {
-    real = Unsqueeze(real, {0});
-    imaginary = Unsqueeze(imaginary, {0});
-  }
-  const ops::Waves waves =
-      ops::MakeWaves(c.builder(), bins, *length, *length, real.dtype());
-  const Tensor k = IotaVector(c.builder(), bins, DType::kI64);
-  const Tensor single =
-      Or(Equal(k, 0), Equal(k * 2.0, DimScalar(c.builder(), *length)));
-  const Tensor weight =
-      Cast(Select(single, c.Scalar(1, DType::kF32), c.Scalar(2, DType::kF32)),
-           real.dtype());
-  const Tensor sum = MatMul(real * weight, waves.cosine) -
-                     MatMul(imaginary * weight, waves.sine);
-  const Tensor y = sum / Cast(DimScalar(c.builder(), *length), real.dtype());
-  c.SetOutput(0, vector ? Squeeze(y, {0}) : y);
+  const Tensor y =
+      ops::RealFourierInverse({ops::WithLength(x.tensor, last, bins),
+                               ops::WithLength(x.imaginary, last, bins)},
+                              last, *length);
+  c.SetOutput(0, y / Cast(DimScalar(c.builder(), *length), y.dtype()));
 }
 
 // Imports ExtractImagePatches, which returns the elements of each window of the

@@ -3,20 +3,11 @@
 #include <optional>
 #include <string>
 
-#include "frontends/ops/waves.h"
+#include "frontends/ops/fourier.h"
 #include "frontends/tflite/operator_table.h"
 
 namespace ember::tflite {
 namespace {
-
-// Cuts x along a dim, or appends zeros, so that the dim has this length.
-Tensor Resized(Tensor x, int axis, int64_t length) {
-  if (!x.HasDim(axis) || x.dim(axis) == Dim(length)) return x;
-  Shape high(static_cast<size_t>(x.rank()), Dim(0));
-  high[static_cast<size_t>(axis)] = Dim(length) - x.dim(axis);
-  return Pad(x, Shape(static_cast<size_t>(x.rank()), Dim(0)), high, "constant",
-             x.Like(0));
-}
 
 bool CheckComplex(OperatorContext& c) {
   if (c.ImaginaryInput(0)) return true;
@@ -40,21 +31,14 @@ void ImportRfft2D(OperatorContext& c) {
   if (!c.CheckPositive("fft_length", rows) ||
       !c.CheckPositive("fft_length", columns))
     return;
-  Tensor x = c.Input(0);
+  const Tensor x = c.Input(0);
   const int last = x.rank() - 1;
-  x = Resized(Resized(x, last - 1, rows), last, columns);
-  const ops::Waves across = ops::MakeWaves(
-      c.builder(), Dim(columns), Dim(columns / 2 + 1), Dim(columns), x.dtype());
-  const Tensor real = MatMul(x, across.cosine);
-  const Tensor imaginary = -MatMul(x, across.sine);
-  if (rows == 1) return c.SetComplexOutput(0, real, imaginary);
-  // Completes the two-dimensional transform: multiplies by matrices of cosines
-  // and sines from the left, which transforms the columns.
-  const ops::Waves down =
-      ops::MakeWaves(c.builder(), Dim(rows), Dim(rows), Dim(rows), x.dtype());
-  c.SetComplexOutput(0,
-                     MatMul(down.cosine, real) + MatMul(down.sine, imaginary),
-                     MatMul(down.cosine, imaginary) - MatMul(down.sine, real));
+  ops::ComplexParts y =
+      ops::FourierTransform({ops::WithLength(x, last - 1, Dim(rows)), {}}, last,
+                            Dim(columns), Dim(columns / 2 + 1), false);
+  if (rows > 1)
+    y = ops::FourierTransform(y, last - 1, Dim(rows), Dim(rows), false);
+  c.SetComplexOutput(0, y.real, y.imaginary);
 }
 
 void ImportReal(OperatorContext& c) {

@@ -10,36 +10,17 @@
 #include "frontends/onnx/operators/families.h"
 #include "frontends/ops/compositions.h"
 #include "frontends/ops/dims.h"
-#include "frontends/ops/waves.h"
+#include "frontends/ops/fourier.h"
 
 namespace ember::onnx {
 namespace {
-
-// Swaps the axis with the last one, for a tensor whose real or imaginary part
-// was selected, so that it has no dim of parts.
-Tensor SwapWithLast(Tensor x, int axis) {
-  if (!x.HasDim(axis)) return x;
-  std::vector<int64_t> permutation(x.rank());
-  for (int i = 0; i < x.rank(); ++i) permutation[i] = i;
-  std::swap(permutation[axis], permutation.back());
-  return Transpose(x, permutation);
-}
-
-// Changes the extent of an axis to `length`: cuts off elements at its end, or
-// appends zeros.
-Tensor Resized(Tensor x, int axis, const Dim& length) {
-  if (!x.HasDim(axis) || x.dim(axis) == length) return x;
-  Shape high(x.rank(), Dim(0));
-  high[axis] = length - x.dim(axis);
-  return Pad(x, Shape(x.rank(), Dim(0)), high, "constant", x.Like(0));
-}
 
 // Returns part 0 (real) or 1 (imaginary) of a tensor whose last dim is 1 or 2.
 // The imaginary part is absent if the dim is known to be 1, and zero if an open
 // dim is 1 at run time.
 Tensor Part(Tensor x, int part) {
   if (part == 1 && x.dim(-1) == Dim(1)) return Tensor();
-  if (part == 1) x = Resized(x, x.rank() - 1, Dim(2));
+  if (part == 1) x = ops::WithLength(x, x.rank() - 1, Dim(2));
   return Squeeze(SliceAxis(x, x.rank() - 1, Dim(part), Dim(1)), {x.rank() - 1});
 }
 
@@ -50,58 +31,26 @@ struct Transform {
   bool onesided = false;
 };
 
-// Converts half a spectrum to its real signal. Every bin but the first (and the
-// middle one of an even length) counts twice.
-Tensor RealInverse(NodeContext& c, const Transform& t, Tensor real,
-                   Tensor imaginary) {
-  const Dim bins = real.dim(-1);
-  const ops::Waves waves =
-      ops::MakeWaves(c.builder(), bins, t.length, t.length, real.dtype());
-  Tensor k = IotaVector(c.builder(), bins, DType::kI64);
-  Tensor single =
-      Or(Equal(k, 0), Equal(k * 2.0, DimScalar(c.builder(), t.length)));
-  Tensor weight =
-      Cast(Select(single, c.Scalar(1, DType::kF32), c.Scalar(2, DType::kF32)),
-           real.dtype());
-  Tensor y = MatMul(real * weight, waves.cosine);
-  if (imaginary) y = y - MatMul(imaginary * weight, waves.sine);
-  return y / Cast(DimScalar(c.builder(), t.length), real.dtype());
-}
-
 Tensor Dft(NodeContext& c, const Transform& t, Tensor x) {
   const DType type = x.dtype();
-  Tensor wide = Cast(x, ComputeType(type));
-  Tensor real = SwapWithLast(Part(wide, 0), t.axis);
-  Tensor imaginary = Part(wide, 1);
-  if (imaginary) imaginary = SwapWithLast(imaginary, t.axis);
-  const int last = real.rank() - 1;
+  const Tensor wide = Cast(x, ComputeType(type));
+  const ops::ComplexParts parts = {Part(wide, 0), Part(wide, 1)};
+  // The inverse transform divides by the length.
+  const auto scaled = [&](Tensor y) {
+    return t.inverse ? y / Cast(DimScalar(c.builder(), t.length), y.dtype())
+                     : y;
+  };
   if (t.inverse && t.onesided) {
-    Tensor y = SwapWithLast(RealInverse(c, t, real, imaginary), t.axis);
+    const Tensor y = scaled(ops::RealFourierInverse(parts, t.axis, t.length));
     return Cast(Unsqueeze(y, {y.rank()}), type);
   }
-  real = Resized(real, last, t.length);
-  if (imaginary) imaginary = Resized(imaginary, last, t.length);
   const Dim bins =
       t.onesided ? FloorDivide(t.length, Dim(2)) + Dim(1) : t.length;
-  const ops::Waves waves =
-      ops::MakeWaves(c.builder(), t.length, bins, t.length, real.dtype());
-  // The forward transform multiplies by e^(-i angle), the inverse by e^(+i
-  // angle).
-  Tensor sine = t.inverse ? waves.sine : -waves.sine;
-  Tensor y_real = MatMul(real, waves.cosine);
-  Tensor y_imaginary = MatMul(real, sine);
-  if (imaginary) {
-    y_real = y_real - MatMul(imaginary, sine);
-    y_imaginary = y_imaginary + MatMul(imaginary, waves.cosine);
-  }
-  if (t.inverse) {
-    Tensor length = Cast(DimScalar(c.builder(), t.length), real.dtype());
-    y_real = y_real / length;
-    y_imaginary = y_imaginary / length;
-  }
-  const int rank = y_real.rank();
-  return Cast(Concat({Unsqueeze(SwapWithLast(y_real, t.axis), {rank}),
-                      Unsqueeze(SwapWithLast(y_imaginary, t.axis), {rank})},
+  const ops::ComplexParts y =
+      ops::FourierTransform(parts, t.axis, t.length, bins, t.inverse);
+  const int rank = y.real.rank();
+  return Cast(Concat({Unsqueeze(scaled(y.real), {rank}),
+                      Unsqueeze(scaled(y.imaginary), {rank})},
                      rank),
               type);
 }
