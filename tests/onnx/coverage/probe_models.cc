@@ -86,6 +86,7 @@ constexpr Recipe kRecipes[] = {
     {"", "GroupNormalization", "T[1,4,3] T[4] T[4]", "num_groups=2"},
     {"", "HammingWindow", "i64[]=4"},
     {"", "HannWindow", "i64[]=4"},
+    {"", "ImageDecoder", "u8[8]"},
     {"", "ImageScaler", "T[1,2,4,4]", "bias=1.0,2.0", 9},
     {"", "InstanceNormalization", "T[1,2,4] T[2] T[2]"},
     {"", "LRN", "T[1,4,2,2]", "size=3"},
