@@ -16,7 +16,7 @@ namespace {
 // Imports cummax and cummin: returns the largest (or smallest) element up to
 // each position of an axis, and its index; of equal elements the last one
 // counts. From a NaN on, all results are NaN.
-Value RunningExtreme(Call& c, Opcode opcode, double worst) {
+Value RunningExtreme(Call& c, bool smallest) {
   const Tensor given = c.tensor("self");
   const int axis = c.axis("dim", given.rank());
   if (!c.ok()) return {};
@@ -27,23 +27,28 @@ Value RunningExtreme(Call& c, Opcode opcode, double worst) {
   }
   const bool is_bool = given.dtype() == DType::kBool;
   const Tensor x = is_bool ? ops::Cast(given, DType::kU8) : given;
-  const bool is_float = x.is_float();
-  if (!is_float) {
-    // The scan needs an initial value that no element is worse than. Integer
-    // types have no infinity, so it is the type's smallest or largest number.
-    const bool is_wide = x.dtype() == DType::kI64;
-    const double most = x.dtype() == DType::kU8    ? 255
-                        : x.dtype() == DType::kI8  ? 127
-                        : x.dtype() == DType::kI16 ? 32767
-                                                   : 2147483647.0;
-    worst = worst < 0 ? (x.dtype() == DType::kU8 ? 0 : -most) : most;
-    if (is_wide) worst *= 4294967296.0;
-  }
-  const Tensor best = ops::InclusiveScan(x, axis, opcode, worst);
+  const bool is_unsigned = x.dtype() == DType::kU8;
+  // The scan needs an initial value that no element is worse than. For integers
+  // it is the type's smallest number. The largest i64 is no double, so that the
+  // smallest elements are found as the largest complements.
+  const bool complements = smallest && !x.is_float();
+  const auto complement = [is_unsigned, complements](Tensor t) {
+    return complements ? t.Like(is_unsigned ? 255 : -1) - t : t;
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double worst =
+      x.is_float() ? (smallest ? infinity : -infinity)
+      : is_unsigned
+          ? 0
+          : -std::ldexp(1, 8 * static_cast<int>(DTypeByteSize(x.dtype())) - 1);
+  const Opcode opcode =
+      smallest && !complements ? Opcode::kMinimum : Opcode::kMaximum;
+  const Tensor best =
+      complement(ops::InclusiveScan(complement(x), axis, opcode, worst));
   const Tensor place = ops::AlongAxis(
       IotaVector(c.builder(), x.dim(axis), DType::kI64), axis, x.rank());
   Tensor is_best = ops::Equal(x, best);
-  if (is_float) is_best = ops::Or(is_best, IsNan(x));
+  if (x.is_float()) is_best = ops::Or(is_best, IsNan(x));
   const Tensor where =
       ops::Select(is_best, place, ops::Broadcast(place.Like(0), x.shape()));
   const Tensor index = ops::InclusiveScan(where, axis, Opcode::kMaximum, 0);
@@ -51,14 +56,8 @@ Value RunningExtreme(Call& c, Opcode opcode, double worst) {
       {machine.NewTensor(is_bool ? ops::Cast(best, DType::kBool) : best),
        machine.NewTensor(index)});
 }
-Value CumulativeMaximum(Call& c) {
-  return RunningExtreme(c, Opcode::kMaximum,
-                        -std::numeric_limits<double>::infinity());
-}
-Value CumulativeMinimum(Call& c) {
-  return RunningExtreme(c, Opcode::kMinimum,
-                        std::numeric_limits<double>::infinity());
-}
+Value CumulativeMaximum(Call& c) { return RunningExtreme(c, false); }
+Value CumulativeMinimum(Call& c) { return RunningExtreme(c, true); }
 
 // Imports quantile and nanquantile: the quantiles along an axis for the
 // fractions in the argument `q`. skips_nan: NaNs are left out; otherwise one
