@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,18 @@ TEST(ContribContraction, ActivationsOfFusedOperators) {
   unknown.Attribute({"activation", "Snake"});
   EXPECT_THAT(unknown.Run().status().ToString(),
               HasSubstr("activation 'Snake' is not supported"));
+}
+
+TEST(ContribMovement, IsAllFiniteLooksForOneOfTwo) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  OneNode numbers = Contrib("IsAllFinite");
+  numbers.Input(F32({2}, {1, infinity})).Attribute({"isnan_only", 1});
+  ExpectExact(DType::kBool, numbers.Run(), {}, {1});
+  OneNode both = Contrib("IsAllFinite");
+  both.Input(F32({2}, {1, 2}));
+  both.Attribute({"isinf_only", 1}).Attribute({"isnan_only", 1});
+  EXPECT_THAT(both.Run().status().ToString(),
+              HasSubstr("expected at most one of them to be set"));
 }
 
 // Each weight matrix has a row of sixteen numbers: 1 and -2 times the scale,

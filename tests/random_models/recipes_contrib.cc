@@ -53,6 +53,8 @@ constexpr NotGenerated kNotGenerated[] = {
     {"", "ConstantFill", kOld},
     {"", "Dropout", kDraws},
     {"", "GivenTensorFill", kOld},
+    {"", "ImageDecoder",
+     "random bytes are no picture; the peer does not decode pictures"},
     {"", "Multinomial", kDraws},
     {"", "RandomNormal", kDraws},
     {"", "RandomNormalLike", kDraws},

@@ -94,6 +94,12 @@ void ImportCDist(NodeContext& c) {
 void ImportIsAllFinite(NodeContext& c) {
   const bool only_infinity = c.Integer("isinf_only", 0) != 0;
   const bool only_nan = c.Integer("isnan_only", 0) != 0;
+  if (only_infinity && only_nan) {
+    return c.FailInvalid(
+        "attributes 'isinf_only' and 'isnan_only': expected at most one of "
+        "them "
+        "to be set, found both");
+  }
   Tensor result;
   for (const Tensor& x : c.inputs()) {
     if (!x) continue;
