@@ -184,7 +184,6 @@ void ImportFft(OperationContext& c) {
                            x.tensor.dim(rank - dims + i).ToString());
   }
   const bool inverse = kind == "IFFT" || to_real;
-  const DType type = x.tensor.dtype();
   Imported y = x;
   if (from_real) {
     const ops::ComplexParts parts = ops::FourierTransform(
