@@ -1,0 +1,389 @@
+#include "tools/lib/c_program/c_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "base/check.h"
+#include "base/concat.h"
+#include "jit/c/prelude.h"
+#include "jit/c_like/identifiers.h"
+#include "tools/lib/c_program/constant_arrays.h"
+#include "vm/format/module_identity.h"
+#include "vm/runtime/tensor.h"
+
+namespace ember::tools {
+namespace {
+
+using vm::KernelScope;
+
+constexpr int kArenaAlignment = 64;
+
+// The attribute keeps the stack small, because arrays of kernels that are not
+// inlined share it. It also lets a part of the arena hold elements of several
+// types one after another: a compiler cannot move accesses over a call.
+constexpr std::string_view kKernelMacro = R"(
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "expected a processor that stores the lowest byte of a number first"
+#endif
+
+/* Kernels share the stack, and the arena with elements of other types. */
+#if defined(__GNUC__)
+#define EMBER_KERNEL static __attribute__((noinline))
+#else
+#define EMBER_KERNEL static
+#endif
+
+)";
+
+std::string Upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
+    return static_cast<char>(std::toupper(c));
+  });
+  return text;
+}
+
+// Returns the text without the parts that would end a comment of C.
+std::string InComment(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool is_plain = static_cast<unsigned char>(c) >= ' ' && c != '*';
+    result += is_plain ? c : '_';
+  }
+  return result;
+}
+
+// Returns the name of the argument for an input or result: "in0_image".
+std::string ArgumentName(std::string_view kind, size_t number,
+                         const vm::TensorSignature& signature) {
+  constexpr size_t kMaxCharacters = 24;
+  const std::string name =
+      jit::c_like::Identifier(signature.name).substr(0, kMaxCharacters);
+  return Concat({kind, number, name.empty() ? "" : "_", name});
+}
+
+int64_t ElementCount(std::span<const int64_t> dims) {
+  int64_t count = 1;
+  for (const int64_t dim : dims) count *= dim;
+  return count;
+}
+
+class Writer {
+ public:
+  Writer(const CProgramParts& parts, const CProgramNames& names)
+      : parts_(parts), names_(names) {}
+
+  CProgramText Write();
+
+ private:
+  size_t InputCount() const { return parts_.module.inputs().size(); }
+  size_t ResultCount() const { return parts_.module.results().size(); }
+  std::string InputName(size_t i) const {
+    return ArgumentName("in", i, parts_.module.inputs()[i]);
+  }
+  std::string ResultName(size_t i) const {
+    return ArgumentName("out", i, parts_.module.results()[i]);
+  }
+  const tensor::Dispatch& DispatchOf(const LineStep& step) const {
+    const vm::DispatchSite& site = parts_.module.sites()[step.site];
+    return parts_.module.definition().dispatches[site.dispatch];
+  }
+  // Returns an expression of type T * or const T * for the address of the
+  // range.
+  std::string Address(const MemoryRange& range, DType type);
+  std::string ArenaAddress(int64_t offset) const {
+    return Concat({"ember_arena + ", offset});
+  }
+  // Returns the initializer of a pointer to the buffer. Sets *is_constant to
+  // false if it is not a constant expression.
+  std::string Pointer(size_t step, size_t buffer, bool* is_constant);
+  std::string Call(size_t step);
+  std::string Step(size_t step);
+  std::string Body();
+  std::string Prototype() const;
+  std::string Functions() const;
+  std::string Header() const;
+  std::string SignatureLines() const;
+  void CountNeeds();
+
+  const CProgramParts& parts_;
+  const CProgramNames& names_;
+  ConstantArrays arrays_;
+  // The dispatches that may fail; the error of the i-th is i + 1.
+  std::vector<std::string> errors_;
+  CProgramNeeds needs_;
+};
+
+std::string Writer::Address(const MemoryRange& range, DType type) {
+  switch (range.memory) {
+    case Memory::kInput: {
+      const std::string name = InputName(range.number);
+      if (range.offset == 0) return name;
+      return Concat({"(const uint8_t *)", name, " + ", range.offset});
+    }
+    case Memory::kConstant: {
+      const std::span<const uint8_t> data =
+          parts_.module.definition().constants[range.number].data;
+      return arrays_.Add(type, data.subspan(static_cast<size_t>(range.offset),
+                                            static_cast<size_t>(range.bytes)));
+    }
+    case Memory::kArena:
+      return ArenaAddress(range.offset);
+    case Memory::kBlock: {
+      const MemoryLayout::Block& block = parts_.layout.blocks[range.number];
+      if (!block.result) return ArenaAddress(block.offset + range.offset);
+      const std::string name = ResultName(*block.result);
+      if (range.offset == 0) return name;
+      return Concat({"(uint8_t *)", name, " + ", range.offset});
+    }
+  }
+  return "0";
+}
+
+std::string Writer::Pointer(size_t step, size_t buffer, bool* is_constant) {
+  const LineStep& line = parts_.line.steps[step];
+  const CKernel& kernel = parts_.kernels[parts_.kernel_of_step[step]];
+  const CKernel::Buffer& of_kernel = kernel.buffers[buffer];
+  if (!of_kernel.is_used) return "0";
+  switch (of_kernel.scope) {
+    case KernelScope::kInput:
+    case KernelScope::kOutput: {
+      const MemoryRange& range = line.operands[buffer];
+      const bool is_of_result =
+          range.memory == Memory::kBlock &&
+          parts_.layout.blocks[range.number].result.has_value();
+      *is_constant &= range.memory != Memory::kInput && !is_of_result;
+      return Concat({"(void *)(", Address(range, of_kernel.type), ")"});
+    }
+    case KernelScope::kPacked:
+      return Concat(
+          {"(void *)", arrays_.Add(of_kernel.type, of_kernel.packed)});
+    case KernelScope::kCall:
+    case KernelScope::kTask:
+      return ArenaAddress(parts_.layout.scratch_offsets[step] +
+                          of_kernel.scratch_offset);
+    case KernelScope::kRegister:
+      return "0";
+  }
+  return "0";
+}
+
+std::string Writer::Call(size_t step) {
+  const LineStep& line = parts_.line.steps[step];
+  const CKernel& kernel = parts_.kernels[parts_.kernel_of_step[step]];
+  bool is_constant = true;
+  std::string pointers;
+  for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+    // A kernel never uses the pointer of a buffer that is in registers.
+    pointers += Concat(
+        {i == 0 ? "" : ",", "\n        ", Pointer(step, i, &is_constant)});
+  }
+  std::string calls;
+  for (const CKernel::Phase& phase : kernel.phases) {
+    const std::string call =
+        Concat({phase.function, "(0, buffers, 0, ", phase.tasks, ", "});
+    if (phase.can_fail) {
+      calls += Concat(
+          {"    if (", call, "&failure)) return ", errors_.size() + 1, ";\n"});
+    } else {
+      calls += Concat({"    ", call, "0);\n"});
+    }
+  }
+  const bool can_fail =
+      std::ranges::any_of(kernel.phases, &CKernel::Phase::can_fail);
+  const std::string name = DispatchOf(line).name;
+  if (can_fail) errors_.push_back(name);
+  if (kernel.phases.empty()) return "";
+  return Concat({"  { /* ", InComment(name), " */\n    ",
+                 is_constant ? "static " : "", "void *const buffers[] = {",
+                 pointers, "};\n", calls, "  }\n"});
+}
+
+std::string Writer::Step(size_t number) {
+  const LineStep& step = parts_.line.steps[number];
+  switch (step.kind) {
+    case LineStep::Kind::kDispatch:
+      return Call(number);
+    case LineStep::Kind::kClear:
+      return Concat({"  memset(", Address(step.operands[0], DType::kU8),
+                     ", 0, ", step.operands[0].bytes, ");\n"});
+    case LineStep::Kind::kStore:
+      return Concat({"  memcpy(", Address(step.operands[0], DType::kI64),
+                     ", &(const uint64_t){UINT64_C(",
+                     static_cast<uint64_t>(step.number), ")}, 8);\n"});
+    case LineStep::Kind::kResult: {
+      const MemoryRange& range = step.operands[0];
+      if (range.bytes == 0) return "";
+      const DType type = parts_.module.results()[step.result].type;
+      const std::string result = ResultName(step.result);
+      const std::string address = Address(range, type);
+      if (address == result) return "";
+      return Concat(
+          {"  memcpy(", result, ", ", address, ", ", range.bytes, ");\n"});
+    }
+  }
+  return "";
+}
+
+std::string Writer::Body() {
+  std::string steps;
+  for (size_t i = 0; i < parts_.line.steps.size(); ++i) steps += Step(i);
+  std::string unused;
+  for (size_t i = 0; i < InputCount(); ++i)
+    unused += Concat({"  (void)", InputName(i), ";\n"});
+  for (size_t i = 0; i < ResultCount(); ++i)
+    unused += Concat({"  (void)", ResultName(i), ";\n"});
+  return Concat({Prototype(), " {\n",
+                 errors_.empty() ? "" : "  struct EmberIndexFailure failure;\n",
+                 unused, steps, "  return 0;\n}\n"});
+}
+
+std::string Writer::Prototype() const {
+  std::string arguments;
+  for (size_t i = 0; i < InputCount(); ++i) {
+    arguments +=
+        Concat({arguments.empty() ? "" : ", ", "const ",
+                CTypeOf(parts_.module.inputs()[i].type), " *", InputName(i)});
+  }
+  for (size_t i = 0; i < ResultCount(); ++i) {
+    arguments +=
+        Concat({arguments.empty() ? "" : ", ",
+                CTypeOf(parts_.module.results()[i].type), " *", ResultName(i)});
+  }
+  return Concat({"int ", names_.function, "_run(",
+                 arguments.empty() ? "void" : arguments, ")"});
+}
+
+// Returns the definitions of all kernels. Equal ones have the same name and are
+// written once.
+std::string Writer::Functions() const {
+  std::set<std::string> written;
+  std::string text;
+  for (const CKernel& kernel : parts_.kernels) {
+    for (const CKernel::Phase& phase : kernel.phases) {
+      if (!written.insert(phase.function).second) continue;
+      constexpr std::string_view kType = "int32_t ";
+      EMBER_CHECK(phase.text.starts_with(kType)) << "expected a function";
+      text += Concat({"EMBER_KERNEL ", phase.text, "\n"});
+    }
+  }
+  return text;
+}
+
+std::string Writer::SignatureLines() const {
+  const vm::Program& program = parts_.module.entry();
+  std::string lines;
+  const auto add = [&](const std::string& name,
+                       const vm::TensorSignature& signature,
+                       std::span<const int64_t> dims) {
+    lines += Concat({" *   ", name, "  ",
+                     InComment(vm::TensorTypeText(signature.type, dims)),
+                     signature.logical_type.empty() ? "" : " as ",
+                     InComment(signature.logical_type), "  \"",
+                     InComment(signature.name), "\"\n"});
+  };
+  for (size_t i = 0; i < InputCount(); ++i)
+    add(InputName(i), program.inputs[i], program.inputs[i].dims);
+  for (size_t i = 0; i < ResultCount(); ++i)
+    add(ResultName(i), program.results[i], parts_.line.result_dims[i]);
+  return lines;
+}
+
+void Writer::CountNeeds() {
+  const auto bytes = [](DType type, std::span<const int64_t> dims) {
+    return ElementCount(dims) * DTypeByteSize(type);
+  };
+  for (const vm::TensorSignature& input : parts_.module.inputs())
+    needs_.inputs += bytes(input.type, input.dims);
+  for (size_t i = 0; i < ResultCount(); ++i) {
+    needs_.results +=
+        bytes(parts_.module.results()[i].type, parts_.line.result_dims[i]);
+  }
+  needs_.constants = arrays_.bytes();
+  needs_.arena = parts_.layout.arena_bytes;
+  for (const CKernel& kernel : parts_.kernels)
+    needs_.arrays = std::max(needs_.arrays, kernel.array_bytes);
+}
+
+std::string Writer::Header() const {
+  const std::string prefix = Upper(names_.function);
+  std::string errors;
+  for (size_t i = 0; i < errors_.size(); ++i)
+    errors += Concat({" *   ", i + 1, "  ", InComment(errors_[i]), "\n"});
+  std::string macros;
+  const auto add = [&](const std::string& name, std::span<const int64_t> dims) {
+    macros += Concat({"#define ", prefix, "_", Upper(name), "_ELEMENTS ",
+                      ElementCount(dims), "\n"});
+  };
+  for (size_t i = 0; i < InputCount(); ++i)
+    add(Concat({"in", i}), parts_.module.inputs()[i].dims);
+  for (size_t i = 0; i < ResultCount(); ++i)
+    add(Concat({"out", i}), parts_.line.result_dims[i]);
+  return Concat(
+      {"/* A model as a C program, without a runtime. Written by vm-prejit "
+       "from "
+       "the module\n * ",
+       vm::IdentityText(vm::IdentityOf(parts_.module.definition())),
+       ".\n *\n * ",
+       names_.function,
+       "_run reads the inputs, which it does not change, and writes the "
+       "results.\n * Elements are row-major. No result may overlap an input or "
+       "another result.\n *\n",
+       SignatureLines(),
+       " *\n * It returns 0",
+       errors.empty() ? "."
+                      : ", or the number of a dispatch that got an index "
+                        "out of range from\n * the data:\n",
+       errors,
+       errors.empty() ? "\n" : "",
+       " *\n * Only one call may run at a time, because all calls use one "
+       "arena of ",
+       needs_.arena,
+       " bytes.\n * Constants take ",
+       needs_.constants,
+       " bytes. The arrays of a kernel take at most ",
+       needs_.arrays,
+       " bytes of the\n * stack.\n */\n#ifndef ",
+       prefix,
+       "_H_\n#define ",
+       prefix,
+       "_H_\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" "
+       "{\n#endif\n\n/* Numbers of elements. */\n",
+       macros,
+       "#define ",
+       prefix,
+       "_ARENA_BYTES ",
+       needs_.arena,
+       "\n\n",
+       Prototype(),
+       ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"});
+}
+
+CProgramText Writer::Write() {
+  const std::string body = Body();
+  CountNeeds();
+  std::string arena;
+  if (needs_.arena > 0) {
+    arena = Concat({"static _Alignas(", kArenaAlignment,
+                    ") unsigned char ember_arena[", needs_.arena, "];\n\n"});
+  }
+  CProgramText text;
+  text.source = Concat(
+      {jit::c::CompleteFile(Concat({kKernelMacro, Functions()})), "#include \"",
+       names_.header, "\"\n\n", arrays_.text(), arena, body});
+  text.header = Header();
+  text.needs = needs_;
+  return text;
+}
+
+}  // namespace
+
+CProgramText WriteCText(const CProgramParts& parts,
+                        const CProgramNames& names) {
+  return Writer(parts, names).Write();
+}
+
+}  // namespace ember::tools
