@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -389,12 +390,16 @@ Status WriteFiles(const Options& options, vm::ModuleDefinition definition,
 }
 
 Status EmitProgram(const Options& options, const LoadedModel& model,
-                   const jit::CompileTarget& target, ShownProgress* progress) {
+                   const LoadOptions& load, const jit::CompileTarget& target) {
   EMBER_ASSIGN_OR_RETURN(const CProgramNames names,
                          CProgramNamesFor(options.output, options.symbol));
+  // A model that was compiled here has the shapes already, under names that
+  // the import may have changed.
+  const std::span<const NamedShape> shapes =
+      model.compiled_here ? std::span<const NamedShape>() : load.shapes;
   const StatusOr<CProgramText> text =
-      MakeCProgram(model.module, target, names, progress);
-  if (progress != nullptr) progress->Clear();
+      MakeCProgram(model.module, target, shapes, names, load.progress.get());
+  if (load.progress != nullptr) load.progress->Clear();
   if (!text.ok()) return text.status().WithContext(options.models[0]);
   return WriteCProgram(*text, options.output);
 }
@@ -425,7 +430,7 @@ Status Run(const Options& options) {
                          LoadModel(options.models[0], load));
   EMBER_RETURN_IF_ERROR(CheckIsModule(options, model));
   if (options.emit == "c-program")
-    return EmitProgram(options, model, targets[0], load.progress.get());
+    return EmitProgram(options, model, load, targets[0]);
   vm::ModuleDefinition definition = model.module->definition();
   PrejitOptions prejit;
   prejit.is_exact = options.exact_schedules;

@@ -45,7 +45,8 @@ StatusOr<CKernel> MakeCKernel(const vm::KernelRequest& request,
   if (!built.ok()) {
     return built.status().WithContext(
         Concat({"dispatch @", request.dispatch->name,
-                ": expected a dispatch of which C can be made"}));
+                ": expected a dispatch of which C can be made (--emit=c leaves "
+                "others to a runtime)"}));
   }
   const vm::KernelImage& image = *built;
   if (image.prologue_count > 0 && packed.buffers.empty()) {

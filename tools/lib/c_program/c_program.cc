@@ -12,6 +12,7 @@
 #include "jit/c_like/identifiers.h"
 #include "jit/llvm/compiler.h"
 #include "jit/llvm/library/full_compiler.h"
+#include "tools/lib/c_program/input_dims.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/paths.h"
 #include "vm/runtime/dispatch/tiering.h"
@@ -107,9 +108,12 @@ StatusOr<CProgramNames> CProgramNamesFor(const std::string& path,
 
 StatusOr<CProgramText> MakeCProgram(
     const std::shared_ptr<const vm::Module>& module,
-    const jit::CompileTarget& target, const CProgramNames& names,
-    Progress* progress) {
-  EMBER_ASSIGN_OR_RETURN(const StraightLine line, StraightLineOf(*module));
+    const jit::CompileTarget& target, std::span<const NamedShape> shapes,
+    const CProgramNames& names, Progress* progress) {
+  EMBER_ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> dims,
+                         InputDims(*module, shapes));
+  EMBER_ASSIGN_OR_RETURN(const StraightLine line,
+                         StraightLineOf(*module, std::move(dims)));
   KernelMaker maker(module, target);
   EMBER_RETURN_IF_ERROR(maker.Run(line, progress));
   std::vector<int64_t> scratch_bytes(line.steps.size());

@@ -197,6 +197,12 @@ std::string Writer::Call(size_t step) {
   const std::string name = DispatchOf(line).name;
   if (can_fail) errors_.push_back(name);
   if (kernel.phases.empty()) return "";
+  // Pointers that are known before the run are constants, of 4 bytes on the
+  // processors that such programs are for.
+  constexpr int64_t kPointerBytes = 4;
+  if (is_constant)
+    needs_.constants +=
+        static_cast<int64_t>(kernel.buffers.size()) * kPointerBytes;
   return Concat({"  { /* ", InComment(name), " */\n    ",
                  is_constant ? "static " : "", "void *const buffers[] = {",
                  pointers, "};\n", calls, "  }\n"});
@@ -286,7 +292,7 @@ std::string Writer::SignatureLines() const {
                      InComment(signature.name), "\"\n"});
   };
   for (size_t i = 0; i < InputCount(); ++i)
-    add(InputName(i), program.inputs[i], program.inputs[i].dims);
+    add(InputName(i), program.inputs[i], parts_.line.input_dims[i]);
   for (size_t i = 0; i < ResultCount(); ++i)
     add(ResultName(i), program.results[i], parts_.line.result_dims[i]);
   return lines;
@@ -296,13 +302,15 @@ void Writer::CountNeeds() {
   const auto bytes = [](DType type, std::span<const int64_t> dims) {
     return ElementCount(dims) * DTypeByteSize(type);
   };
-  for (const vm::TensorSignature& input : parts_.module.inputs())
-    needs_.inputs += bytes(input.type, input.dims);
+  for (size_t i = 0; i < InputCount(); ++i) {
+    needs_.inputs +=
+        bytes(parts_.module.inputs()[i].type, parts_.line.input_dims[i]);
+  }
   for (size_t i = 0; i < ResultCount(); ++i) {
     needs_.results +=
         bytes(parts_.module.results()[i].type, parts_.line.result_dims[i]);
   }
-  needs_.constants = arrays_.bytes();
+  needs_.constants += arrays_.bytes();
   needs_.arena = parts_.layout.arena_bytes;
   for (const CKernel& kernel : parts_.kernels)
     needs_.arrays = std::max(needs_.arrays, kernel.array_bytes);
@@ -314,14 +322,16 @@ std::string Writer::Header() const {
   for (size_t i = 0; i < errors_.size(); ++i)
     errors += Concat({" *   ", i + 1, "  ", InComment(errors_[i]), "\n"});
   std::string macros;
-  const auto add = [&](const std::string& name, std::span<const int64_t> dims) {
-    macros += Concat({"#define ", prefix, "_", Upper(name), "_ELEMENTS ",
+  const auto add = [&](std::string_view kind, size_t i, DType type,
+                       std::span<const int64_t> dims) {
+    const std::string name = Concat({"#define ", prefix, "_", kind, i});
+    macros += Concat({name, "_TYPE ", CTypeOf(type), "\n", name, "_ELEMENTS ",
                       ElementCount(dims), "\n"});
   };
   for (size_t i = 0; i < InputCount(); ++i)
-    add(Concat({"in", i}), parts_.module.inputs()[i].dims);
+    add("IN", i, parts_.module.inputs()[i].type, parts_.line.input_dims[i]);
   for (size_t i = 0; i < ResultCount(); ++i)
-    add(Concat({"out", i}), parts_.line.result_dims[i]);
+    add("OUT", i, parts_.module.results()[i].type, parts_.line.result_dims[i]);
   return Concat(
       {"/* A model as a C program, without a runtime. Written by vm-prejit "
        "from "
@@ -351,7 +361,8 @@ std::string Writer::Header() const {
        "_H_\n#define ",
        prefix,
        "_H_\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" "
-       "{\n#endif\n\n/* Numbers of elements. */\n",
+       "{\n#endif\n\n/* Types and numbers of elements, and the bytes of the "
+       "arena. */\n",
        macros,
        "#define ",
        prefix,

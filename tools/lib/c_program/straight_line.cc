@@ -32,9 +32,8 @@ bool Overlap(const MemoryRange& a, const MemoryRange& b) {
          b.offset < a.offset + a.bytes;
 }
 
-bool HasOpenDim(const vm::TensorSignature& signature) {
-  return std::ranges::any_of(signature.dims,
-                             [](int64_t dim) { return dim < 0; });
+bool HasOpenDim(const std::vector<int64_t>& dims) {
+  return std::ranges::any_of(dims, [](int64_t dim) { return dim < 0; });
 }
 
 // Returns a value of --shape for the input, with 1 for each open dim.
@@ -47,11 +46,13 @@ std::string ShapeFlag(const vm::TensorSignature& signature) {
 
 class Walker {
  public:
-  explicit Walker(const vm::Module& module)
+  Walker(const vm::Module& module, std::vector<std::vector<int64_t>> input_dims)
       : module_(module),
         program_(module.entry()),
         integers_(program_.integer_register_count),
-        buffers_(program_.buffer_register_count) {}
+        buffers_(program_.buffer_register_count) {
+    line_.input_dims = std::move(input_dims);
+  }
 
   Status Walk();
   StraightLine Take() && { return std::move(line_); }
@@ -106,12 +107,13 @@ Status Walker::CheckSignatures() {
                   "run the module with libember there"}));
     }
   }
-  for (const vm::TensorSignature& input : module_.inputs()) {
-    if (!HasOpenDim(input)) continue;
+  for (size_t i = 0; i < module_.inputs().size(); ++i) {
+    const vm::TensorSignature& input = module_.inputs()[i];
+    if (!HasOpenDim(line_.input_dims[i])) continue;
     return InvalidArgumentError(
         Concat({"input '", input.name, "': expected dims that are numbers, ",
                 "found ", vm::SignatureText(program_, input),
-                "; compile the model with, for example, ", ShapeFlag(input)}));
+                "; give them with, for example, ", ShapeFlag(input)}));
   }
   return OkStatus();
 }
@@ -133,7 +135,7 @@ Status Walker::Execute(const ProgramInstruction& in) {
       return OkStatus();
     case ProgramOpcode::kInputDim:
       integers_[in.a] =
-          program_.inputs[in.b].dims[static_cast<size_t>(in.immediate)];
+          line_.input_dims[in.b][static_cast<size_t>(in.immediate)];
       return OkStatus();
 #define EMBER_ROW(name)                                            \
   case ProgramOpcode::k##name:                                     \
@@ -159,8 +161,9 @@ Status Walker::Execute(const ProgramInstruction& in) {
       return Jump(in);
     case ProgramOpcode::kInputBuffer: {
       const vm::TensorSignature& input = program_.inputs[in.b];
-      EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
-                             vm::TensorByteSize(input.type, input.dims));
+      EMBER_ASSIGN_OR_RETURN(
+          const int64_t bytes,
+          vm::TensorByteSize(input.type, line_.input_dims[in.b]));
       buffers_[in.a] = {Memory::kInput, in.b, 0, bytes};
       return OkStatus();
     }
@@ -428,8 +431,9 @@ void Walker::AfterWrite(const MemoryRange& range) {
 
 }  // namespace
 
-StatusOr<StraightLine> StraightLineOf(const vm::Module& module) {
-  Walker walker(module);
+StatusOr<StraightLine> StraightLineOf(
+    const vm::Module& module, std::vector<std::vector<int64_t>> input_dims) {
+  Walker walker(module, std::move(input_dims));
   EMBER_RETURN_IF_ERROR(walker.Walk());
   return std::move(walker).Take();
 }

@@ -12,7 +12,8 @@
 //     return
 //   }
 //
-//   EMBER_ASSIGN_OR_RETURN(const StraightLine line, StraightLineOf(*module));
+//   EMBER_ASSIGN_OR_RETURN(const StraightLine line,
+//                          StraightLineOf(*module, {{4}}));
 //   line.steps[0].operands[1];        // {Memory::kArena, 0, 0, 16}
 //
 // Offsets and sizes are in bytes. A value of plain data, which refers to the
@@ -81,11 +82,14 @@ struct StraightLine {
   // The bytes of the arena that the program uses, and of each block.
   int64_t arena_bytes = 0;
   std::vector<int64_t> block_bytes;
-  // The dims of each result.
-  std::vector<std::vector<int64_t>> result_dims;
+  // The dims of each input and result.
+  std::vector<std::vector<int64_t>> input_dims, result_dims;
 };
 
-StatusOr<StraightLine> StraightLineOf(const vm::Module& module);
+// input_dims: the dims of each input (input_dims.h), which its signature
+// allows. It is an error if one of them is -1.
+StatusOr<StraightLine> StraightLineOf(
+    const vm::Module& module, std::vector<std::vector<int64_t>> input_dims);
 
 }  // namespace ember::tools
 

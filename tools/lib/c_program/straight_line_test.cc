@@ -4,9 +4,11 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/lib/c_program/input_dims.h"
 #include "vm/isa/text.h"
 #include "vm/runtime/module.h"
 
@@ -38,7 +40,9 @@ StatusOr<StraightLine> LineOf(const std::string& program) {
   StatusOr<std::shared_ptr<const vm::Module>> module =
       vm::Module::FromDefinition(*std::move(definition));
   if (!module.ok()) return module.status();
-  return StraightLineOf(**module);
+  StatusOr<std::vector<std::vector<int64_t>>> dims = InputDims(**module, {});
+  if (!dims.ok()) return dims.status();
+  return StraightLineOf(**module, *std::move(dims));
 }
 
 std::string ErrorOf(const std::string& program) {
@@ -140,6 +144,32 @@ L7:
   EXPECT_EQ(line->steps[0].site, 1u);
 }
 
+TEST(InputDims, AreThoseOfTheFlagsAndOfTheirSymbols) {
+  StatusOr<vm::ModuleDefinition> definition = vm::ParseModule(R"(
+module "by hand" from "test"
+program main<N, "?">(x: f32[N, 3], y: f32["?", N], z: f32["?"]) -> () {
+  return
+})");
+  ASSERT_TRUE(definition.ok()) << definition.status().message();
+  const auto module = vm::Module::FromDefinition(*std::move(definition));
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  const auto dims = [&](const std::vector<std::string>& flags) {
+    const StatusOr<std::vector<NamedShape>> shapes = ParseShapeFlags(flags);
+    EXPECT_TRUE(shapes.ok());
+    return InputDims(**module, *shapes);
+  };
+  using Dims = std::vector<std::vector<int64_t>>;
+  EXPECT_EQ(*dims({}), (Dims{{-1, 3}, {-1, -1}, {-1}}));
+  EXPECT_EQ(*dims({"x=2x3"}), (Dims{{2, 3}, {-1, 2}, {-1}}));
+  EXPECT_EQ(*dims({"y=5x?", "x=?x3"}), (Dims{{-1, 3}, {5, -1}, {-1}}));
+  EXPECT_THAT(std::string(dims({"x=2x4"}).status().message()),
+              HasSubstr("--shape of input 'x': expected Nx3xf32, found 2x4"));
+  EXPECT_THAT(std::string(dims({"x=2x3", "y=1x4"}).status().message()),
+              HasSubstr("--shape of input 'y'"));
+  EXPECT_THAT(std::string(dims({"w=1"}).status().message()),
+              HasSubstr("expected the name of an input, found 'w'"));
+}
+
 TEST(StraightLine, RefusesWhatNeedsARuntime) {
   EXPECT_THAT(ErrorOf(R"(
 program main<N>(x: f32[N, 3]) -> (y: f32[N, 3]) {
@@ -150,7 +180,7 @@ program main<N>(x: f32[N, 3]) -> (y: f32[N, 3]) {
   return
 })"),
               HasSubstr("input 'x': expected dims that are numbers, found "
-                        "Nx3xf32; compile the model with, for example, "
+                        "Nx3xf32; give them with, for example, "
                         "--shape=x=1x3"));
   EXPECT_THAT(ErrorOf(R"(
 program main(x: f32[4]) -> (y: f32[4]) {
