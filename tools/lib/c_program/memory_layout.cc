@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "base/rounding.h"
@@ -151,10 +152,15 @@ class Placer {
   int64_t end_ = 0;
 };
 
-// Gives blocks that become whole results the caller's memory for them.
+// Gives blocks that become whole results the caller's memory for them. A result
+// that is set twice gets copies, because both blocks may be in use at once.
 void UseResults(const StraightLine& line, MemoryLayout& layout) {
+  std::map<uint32_t, int> times_set;
+  for (const LineStep& step : line.steps)
+    times_set[step.result] += step.kind == LineStep::Kind::kResult;
   for (const LineStep& step : line.steps) {
-    if (step.kind != LineStep::Kind::kResult) continue;
+    if (step.kind != LineStep::Kind::kResult || times_set[step.result] > 1)
+      continue;
     const MemoryRange& range = step.operands[0];
     if (range.memory != Memory::kBlock || range.offset != 0 ||
         range.bytes != line.block_bytes[range.number] || range.bytes == 0)

@@ -3,6 +3,7 @@
 #include "tools/lib/c_program/memory_layout.h"
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -104,6 +105,19 @@ TEST(MemoryLayout, WholeResultsAreTheCallersMemory) {
   EXPECT_EQ(layout.blocks[1].result, std::nullopt);
   EXPECT_EQ(layout.blocks[2].result, std::nullopt);
   EXPECT_EQ(layout.arena_bytes, 192);
+}
+
+TEST(MemoryLayout, ResultsThatAreSetTwiceAreCopies) {
+  StraightLine line;
+  line.block_bytes = {64, 64};
+  line.steps.push_back(DispatchStep({Input(64)}, {Block(0, 64)}));
+  line.steps.push_back(ResultStep(0, Block(0, 64)));
+  line.steps.push_back(DispatchStep({Input(64)}, {Block(1, 64)}));
+  line.steps.push_back(ResultStep(0, Block(1, 64)));
+  const MemoryLayout layout =
+      LayOutMemory(line, std::vector<int64_t>(line.steps.size()));
+  EXPECT_EQ(layout.blocks[0].result, std::nullopt);
+  EXPECT_EQ(layout.blocks[1].result, std::nullopt);
 }
 
 // Runs random programs on a model of memory in which each byte holds the number
