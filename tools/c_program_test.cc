@@ -195,6 +195,48 @@ program main(x: f32[5, 3]) -> (y: f32[8]) {
       HasSubstr("is as expected"));
 }
 
+// The loop has a known number of iterations and a body that is a program.
+TEST_F(CProgramTest, Loop) {
+  Write("loop.txt", R"(
+module "by hand" from "test"
+dispatch @next(%x: f32[4], %n: i64[1]) -> (%y: f32[4]) {
+  %y[i] = %x[i] * 0.5 + f32(%n[0])
+}
+program main(x: f32[4]) -> (y: f32[12]) {
+  i0 = integer 0
+  i1 = integer 16
+  i2 = integer 48
+  i3 = integer 12
+  i4 = integer 8
+  b0 = input x
+  b1 = allocate i2
+  b2 = allocate i4
+L8:
+  store_integer b2, i0, 0
+  call_program body(b0, b2 -> b3 [i5])
+  append b1, i0, b3, i1
+  b0 = move_buffer b3
+  release b3
+  i0 = add i0, i1
+  i6 = less i0, i2
+  branch_if i6, L8
+  result y = b1 [i3]
+  return
+}
+program body(x: f32[4], n: i64[1]) -> (y: f32[4]) {
+  i0 = integer 4
+  b0 = input x
+  b1 = input n
+  b2 = arena 64
+  dispatch @next(b0, b1 -> b2)
+  result y = b2 [i0]
+  return
+})");
+  Make("loop.txt");
+  EXPECT_THAT(Compare("loop.txt", "", "4xf32", "12xf32", Floats(4), kBitByBit),
+              HasSubstr("is as expected"));
+}
+
 // An index of the data that is out of range is an error of the run, not an
 // access outside of the memory.
 TEST_F(CProgramTest, IndexOutOfRange) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/concat.h"
 #include "base/file.h"
 #include "jit/c_like/identifiers.h"
 #include "jit/llvm/compiler.h"
@@ -55,6 +56,7 @@ class KernelMaker {
       const auto [found, is_new] = numbers_.try_emplace(key, kernels_.size());
       kernel_of_step_[i] = found->second;
       if (!is_new) continue;
+      EMBER_RETURN_IF_ERROR(CheckCount(site));
       EMBER_RETURN_IF_ERROR(ReportStep(
           progress,
           {"kernels", module_->definition().dispatches[site.dispatch].name,
@@ -74,11 +76,25 @@ class KernelMaker {
   const std::vector<size_t>& kernel_of_step() const { return kernel_of_step_; }
 
  private:
+  // A dispatch in a loop may have another parameter in each iteration, and a
+  // kernel for each would need too much flash.
+  Status CheckCount(const vm::DispatchSite& site) {
+    constexpr int kMaxKernels = 16;
+    if (++counts_[site.group] <= kMaxKernels) return OkStatus();
+    return UnimplementedError(Concat(
+        {"dispatch @", module_->definition().dispatches[site.dispatch].name,
+         ": expected at most ", kMaxKernels,
+         " different parameters in the iterations of a loop, found more; "
+         "export "
+         "the model without control flow"}));
+  }
+
   const std::shared_ptr<const vm::Module>& module_;
   const jit::CompileTarget& target_;
   std::unique_ptr<jit::ObjectCompiler> compiler_;
   std::unique_ptr<jit::Compiler> packer_;
   std::map<std::pair<uint32_t, std::vector<int64_t>>, size_t> numbers_;
+  std::map<uint32_t, int> counts_;  // for each group, its number of kernels
   std::vector<CKernel> kernels_;
   std::vector<size_t> kernel_of_step_;
 };

@@ -216,6 +216,10 @@ std::string Writer::Step(size_t number) {
     case LineStep::Kind::kClear:
       return Concat({"  memset(", Address(step.operands[0], DType::kU8),
                      ", 0, ", step.operands[0].bytes, ");\n"});
+    case LineStep::Kind::kCopy:
+      return Concat({"  memcpy(", Address(step.operands[1], DType::kU8), ", ",
+                     Address(step.operands[0], DType::kU8), ", ",
+                     step.operands[0].bytes, ");\n"});
     case LineStep::Kind::kStore:
       return Concat({"  memcpy(", Address(step.operands[0], DType::kI64),
                      ", &(const uint64_t){UINT64_C(",

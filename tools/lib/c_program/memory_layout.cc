@@ -40,6 +40,8 @@ bool Reads(const LineStep& step, size_t operand) {
   switch (step.kind) {
     case LineStep::Kind::kDispatch:
       return operand < step.input_count || !step.overwrites[operand];
+    case LineStep::Kind::kCopy:
+      return operand == 0;
     case LineStep::Kind::kClear:
     case LineStep::Kind::kStore:
       return false;
@@ -53,6 +55,8 @@ bool Writes(const LineStep& step, size_t operand) {
   switch (step.kind) {
     case LineStep::Kind::kDispatch:
       return operand >= step.input_count;
+    case LineStep::Kind::kCopy:
+      return operand == 1;
     case LineStep::Kind::kClear:
     case LineStep::Kind::kStore:
       return true;

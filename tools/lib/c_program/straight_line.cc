@@ -1,6 +1,8 @@
 #include "tools/lib/c_program/straight_line.h"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,40 +46,74 @@ std::string ShapeFlag(const vm::TensorSignature& signature) {
   return Concat({"--shape=", signature.name, "=", dims});
 }
 
+// The state of a program while it is walked.
+struct Frame {
+  Frame(const vm::Program& of, uint32_t index)
+      : program(of),
+        number(index),
+        integers(of.integer_register_count),
+        buffers(of.buffer_register_count),
+        inputs(of.inputs.size()),
+        results(of.results.size()),
+        result_dims(of.results.size()) {}
+
+  const vm::Program& program;
+  uint32_t number;
+  std::vector<int64_t> integers;
+  std::vector<MemoryRange> buffers, inputs, results;
+  std::vector<std::vector<int64_t>> result_dims;
+  // The numbers of the current instruction and of the next one.
+  size_t at = 0, pc = 0;
+};
+
 class Walker {
  public:
   Walker(const vm::Module& module, std::vector<std::vector<int64_t>> input_dims)
-      : module_(module),
-        program_(module.entry()),
-        integers_(program_.integer_register_count),
-        buffers_(program_.buffer_register_count) {
+      : module_(module) {
     line_.input_dims = std::move(input_dims);
+    for (size_t i = 0; i < module.sites().size(); ++i) {
+      const vm::DispatchSite& site = module.sites()[i];
+      site_numbers_[{site.program, site.instruction}] = i;
+    }
+    frames_.emplace_back(module.entry(), 0);
   }
 
   Status Walk();
   StraightLine Take() && { return std::move(line_); }
 
  private:
+  Frame& frame() { return frames_.back(); }
+  const vm::Program& program() const { return frames_.back().program; }
+
   Status CheckSignatures();
-  // Executes an instruction. Sets pc_ to the number of the next one, or to the
-  // number of instructions at the end.
+  // Executes the program of the last frame to its end.
+  Status Run();
   Status Execute(const ProgramInstruction& in);
   Status Jump(const ProgramInstruction& in);
+  Status CheckSize();
+  Status Call(const ProgramInstruction& in);
   Status Allocate(const ProgramInstruction& in);
+  StatusOr<MemoryRange> NewBlock(int64_t bytes);
   Status SetPart(uint32_t reg, const MemoryRange& whole, int64_t offset,
                  int64_t bytes);
   Status LoadInteger(const ProgramInstruction& in);
   Status StoreInteger(const ProgramInstruction& in);
+  Status Append(const ProgramInstruction& in);
+  // True if something else than this register of the last frame refers to the
+  // block.
+  bool IsShared(uint32_t block, uint32_t reg) const;
   Status Dispatch(const ProgramInstruction& in);
   Status CheckOverlaps(const tensor::Dispatch& dispatch, const LineStep& step);
   Status Result(const ProgramInstruction& in);
 
   Status ErrorHere(std::string_view message) const {
-    return vm::InstructionError(program_, at_, message);
+    return vm::InstructionError(program(), frames_.back().at, message);
   }
   Status CheckRange(int64_t bytes, int64_t offset,
                     const MemoryRange& whole) const;
   LineStep& AddStep(LineStep::Kind kind);
+  // Adds a step that copies; the ranges have the same size.
+  void Copy(const MemoryRange& from, const MemoryRange& to);
   // Must be called before a step is added that reads the range. It adds steps
   // that clear what has not been written.
   void BeforeRead(const MemoryRange& range);
@@ -87,14 +123,14 @@ class Walker {
   ByteRanges* WrittenIn(const MemoryRange& range);
 
   const vm::Module& module_;
-  const vm::Program& program_;
-  std::vector<int64_t> integers_;
-  std::vector<MemoryRange> buffers_;
+  std::map<std::pair<uint32_t, uint32_t>, size_t> site_numbers_;
+  // The frames of the entry program and of those that are being called. A
+  // deque, because frames refer to programs and do not move.
+  std::deque<Frame> frames_;
   ByteRanges written_in_arena_;
   std::vector<ByteRanges> written_in_blocks_;
   StraightLine line_;
-  size_t next_site_ = 0;
-  size_t at_ = 0, pc_ = 0;
+  int64_t jumps_ = 0;
 };
 
 Status Walker::CheckSignatures() {
@@ -112,7 +148,7 @@ Status Walker::CheckSignatures() {
     if (!HasOpenDim(line_.input_dims[i])) continue;
     return InvalidArgumentError(
         Concat({"input '", input.name, "': expected dims that are numbers, ",
-                "found ", vm::SignatureText(program_, input),
+                "found ", vm::SignatureText(program(), input),
                 "; give them with, for example, ", ShapeFlag(input)}));
   }
   return OkStatus();
@@ -120,10 +156,20 @@ Status Walker::CheckSignatures() {
 
 Status Walker::Walk() {
   EMBER_RETURN_IF_ERROR(CheckSignatures());
-  line_.result_dims.resize(program_.results.size());
-  while (pc_ < program_.instructions.size()) {
-    at_ = pc_++;
-    EMBER_RETURN_IF_ERROR(Execute(program_.instructions[at_]));
+  for (size_t i = 0; i < module_.inputs().size(); ++i) {
+    EMBER_ASSIGN_OR_RETURN(
+        const int64_t bytes,
+        vm::TensorByteSize(module_.inputs()[i].type, line_.input_dims[i]));
+    frame().inputs[i] = {Memory::kInput, static_cast<uint32_t>(i), 0, bytes};
+  }
+  line_.result_dims.resize(program().results.size());
+  return Run();
+}
+
+Status Walker::Run() {
+  while (frame().pc < program().instructions.size()) {
+    frame().at = frame().pc++;
+    EMBER_RETURN_IF_ERROR(Execute(program().instructions[frame().at]));
   }
   return OkStatus();
 }
@@ -131,62 +177,64 @@ Status Walker::Walk() {
 Status Walker::Execute(const ProgramInstruction& in) {
   switch (in.opcode) {
     case ProgramOpcode::kInteger:
-      integers_[in.a] = in.immediate;
+      frame().integers[in.a] = in.immediate;
       return OkStatus();
     case ProgramOpcode::kInputDim:
-      integers_[in.a] =
+      frame().integers[in.a] =
           line_.input_dims[in.b][static_cast<size_t>(in.immediate)];
       return OkStatus();
-#define EMBER_ROW(name)                                            \
-  case ProgramOpcode::k##name:                                     \
-    return vm::EvaluateInteger<ProgramOpcode::k##name>(            \
-               integers_[in.b], integers_[in.c], &integers_[in.a]) \
-               ? OkStatus()                                        \
-               : vm::ArithmeticError(program_, at_);
+#define EMBER_ROW(name)                                        \
+  case ProgramOpcode::k##name:                                 \
+    return vm::EvaluateInteger<ProgramOpcode::k##name>(        \
+               frame().integers[in.b], frame().integers[in.c], \
+               &frame().integers[in.a])                        \
+               ? OkStatus()                                    \
+               : vm::ArithmeticError(program(), frame().at);
       EMBER_FOR_EACH_INTEGER_INSTRUCTION(EMBER_ROW)
 #undef EMBER_ROW
     case ProgramOpcode::kMove:
-      integers_[in.a] = integers_[in.b];
+      frame().integers[in.a] = frame().integers[in.b];
       return OkStatus();
     case ProgramOpcode::kCheckEqual:
-      if (integers_[in.b] == integers_[in.c]) return OkStatus();
-      return vm::CheckError(program_, in, integers_[in.b], integers_[in.c]);
+      if (frame().integers[in.b] == frame().integers[in.c]) return OkStatus();
+      return vm::CheckError(program(), in, frame().integers[in.b],
+                            frame().integers[in.c]);
     case ProgramOpcode::kCheckTrue:
-      if (integers_[in.b] != 0) return OkStatus();
-      return vm::CheckError(program_, in, 0, 0);
+      if (frame().integers[in.b] != 0) return OkStatus();
+      return vm::CheckError(program(), in, 0, 0);
     case ProgramOpcode::kBranchIf:
-      if (integers_[in.b] == 0) return OkStatus();
+      if (frame().integers[in.b] == 0) return OkStatus();
       return Jump(in);
     case ProgramOpcode::kBranch:
       return Jump(in);
-    case ProgramOpcode::kInputBuffer: {
-      const vm::TensorSignature& input = program_.inputs[in.b];
-      EMBER_ASSIGN_OR_RETURN(
-          const int64_t bytes,
-          vm::TensorByteSize(input.type, line_.input_dims[in.b]));
-      buffers_[in.a] = {Memory::kInput, in.b, 0, bytes};
+    case ProgramOpcode::kInputBuffer:
+      frame().buffers[in.a] = frame().inputs[in.b];
+      return OkStatus();
+    case ProgramOpcode::kConstantBuffer:
+      frame().buffers[in.a] = {
+          Memory::kConstant, in.b, 0,
+          static_cast<int64_t>(
+              module_.definition().constants[in.b].data.size())};
+      return OkStatus();
+    case ProgramOpcode::kArena: {
+      const int64_t offset = module_.arena_offsets()[frame().number];
+      frame().buffers[in.a] = {Memory::kArena, 0, offset, in.immediate};
+      line_.arena_bytes = std::max(line_.arena_bytes, offset + in.immediate);
       return OkStatus();
     }
-    case ProgramOpcode::kConstantBuffer:
-      buffers_[in.a] = {Memory::kConstant, in.b, 0,
-                        static_cast<int64_t>(
-                            module_.definition().constants[in.b].data.size())};
-      return OkStatus();
-    case ProgramOpcode::kArena:
-      buffers_[in.a] = {Memory::kArena, 0, 0, in.immediate};
-      line_.arena_bytes = std::max(line_.arena_bytes, in.immediate);
-      return OkStatus();
     case ProgramOpcode::kAllocate:
       return Allocate(in);
     case ProgramOpcode::kView:
-      return SetPart(in.a, buffers_[in.b], in.immediate, integers_[in.c]);
+      return SetPart(in.a, frame().buffers[in.b], in.immediate,
+                     frame().integers[in.c]);
     case ProgramOpcode::kSliceAt:
-      return SetPart(in.a, buffers_[in.b], integers_[in.c],
-                     integers_[static_cast<size_t>(in.immediate)]);
+      return SetPart(in.a, frame().buffers[in.b], frame().integers[in.c],
+                     frame().integers[static_cast<size_t>(in.immediate)]);
     case ProgramOpcode::kMoveBuffer:
-      buffers_[in.a] = buffers_[in.b];
+      frame().buffers[in.a] = frame().buffers[in.b];
       return OkStatus();
     case ProgramOpcode::kRelease:
+      frame().buffers[in.a] = {};
       return OkStatus();
     case ProgramOpcode::kLoadInteger:
       return LoadInteger(in);
@@ -197,7 +245,7 @@ Status Walker::Execute(const ProgramInstruction& in) {
     case ProgramOpcode::kResult:
       return Result(in);
     case ProgramOpcode::kReturn:
-      pc_ = program_.instructions.size();
+      frame().pc = program().instructions.size();
       return OkStatus();
     case ProgramOpcode::kLibraryCall:
       return ErrorHere(
@@ -205,47 +253,72 @@ Status Walker::Execute(const ProgramInstruction& in) {
                   vm::LibraryInfoOf(in.a).text,
                   ", which needs a runtime; compute it outside of the model"}));
     case ProgramOpcode::kCallProgram:
-      return ErrorHere(
-          Concat({"expected dispatches only, found a call of the program ",
-                  module_.definition().programs[in.a].name,
-                  ", the body of a loop or branch; export the model without "
-                  "control flow, or run its body once for each call"}));
+      return Call(in);
     case ProgramOpcode::kAppend:
-      return ErrorHere(
-          "expected memory of a fixed size, found a sequence that grows; "
-          "export the model without control flow");
+      return Append(in);
   }
   return ErrorHere("expected a known instruction");
 }
 
+// A loop becomes the steps of all its iterations, whose number is limited.
+Status Walker::CheckSize() {
+  constexpr int64_t kMaxJumps = 1 << 16;
+  constexpr size_t kMaxSteps = 1 << 12;
+  if (++jumps_ <= kMaxJumps && line_.steps.size() <= kMaxSteps)
+    return OkStatus();
+  return ErrorHere(
+      Concat({"expected loops that take at most ", kMaxSteps,
+              " steps in all, found more; export the model without control "
+              "flow, or run the body of its loop once for each call"}));
+}
+
+// The conditions of jumps are integers, which are all known.
 Status Walker::Jump(const ProgramInstruction& in) {
-  if (in.immediate <= static_cast<int64_t>(at_)) {
+  EMBER_RETURN_IF_ERROR(CheckSize());
+  frame().pc = static_cast<size_t>(in.immediate);
+  return OkStatus();
+}
+
+Status Walker::Call(const ProgramInstruction& in) {
+  // A limit of nested calls, each of which is a call of this function, too.
+  constexpr size_t kMaxDepth = 64;
+  EMBER_RETURN_IF_ERROR(CheckSize());
+  if (frames_.size() >= kMaxDepth) {
     return ErrorHere(
-        Concat({"expected a program without loops, found a jump back to "
-                "instruction ",
-                in.immediate, "; export the model without control flow"}));
+        Concat({"expected at most ", kMaxDepth, " nested calls of programs"}));
   }
-  // A jump ahead whose condition is known skips dispatches, whose sites are
-  // skipped too.
-  pc_ = static_cast<size_t>(in.immediate);
-  const std::span<const vm::DispatchSite> sites = module_.sites();
-  while (next_site_ < sites.size() && sites[next_site_].program == 0 &&
-         sites[next_site_].instruction < pc_) {
-    ++next_site_;
+  const vm::Program& called = module_.definition().programs[in.a];
+  const uint32_t* operand = program().operands.data() + in.b;
+  Frame callee(called, in.a);
+  for (size_t i = 0; i < called.parameters.size(); ++i)
+    callee.integers[i] = frame().integers[*operand++];
+  for (MemoryRange& input : callee.inputs) input = frame().buffers[*operand++];
+  frames_.push_back(std::move(callee));
+  EMBER_RETURN_IF_ERROR(Run());
+  const Frame done = std::move(frames_.back());
+  frames_.pop_back();
+  for (size_t i = 0; i < done.results.size(); ++i) {
+    frame().buffers[*operand++] = done.results[i];
+    for (const int64_t dim : done.result_dims[i])
+      frame().integers[*operand++] = dim;
   }
   return OkStatus();
 }
 
-Status Walker::Allocate(const ProgramInstruction& in) {
-  const int64_t bytes = integers_[in.b];
+StatusOr<MemoryRange> Walker::NewBlock(int64_t bytes) {
   if (bytes < 0 || bytes > kMaxBytes) {
     return ErrorHere(Concat(
         {"expected at most ", kMaxBytes, " bytes of memory, found ", bytes}));
   }
-  buffers_[in.a] = {Memory::kBlock,
-                    static_cast<uint32_t>(line_.block_bytes.size()), 0, bytes};
+  const auto number = static_cast<uint32_t>(line_.block_bytes.size());
   line_.block_bytes.push_back(bytes);
   written_in_blocks_.emplace_back();
+  return MemoryRange{Memory::kBlock, number, 0, bytes};
+}
+
+Status Walker::Allocate(const ProgramInstruction& in) {
+  EMBER_ASSIGN_OR_RETURN(frame().buffers[in.a],
+                         NewBlock(frame().integers[in.b]));
   return OkStatus();
 }
 
@@ -261,12 +334,13 @@ Status Walker::CheckRange(int64_t bytes, int64_t offset,
 Status Walker::SetPart(uint32_t reg, const MemoryRange& whole, int64_t offset,
                        int64_t bytes) {
   EMBER_RETURN_IF_ERROR(CheckRange(bytes, offset, whole));
-  buffers_[reg] = {whole.memory, whole.number, whole.offset + offset, bytes};
+  frame().buffers[reg] = {whole.memory, whole.number, whole.offset + offset,
+                          bytes};
   return OkStatus();
 }
 
 Status Walker::LoadInteger(const ProgramInstruction& in) {
-  const MemoryRange& range = buffers_[in.b];
+  const MemoryRange& range = frame().buffers[in.b];
   const auto type = static_cast<DType>(in.c);
   EMBER_RETURN_IF_ERROR(CheckRange(DTypeByteSize(type), in.immediate, range));
   if (range.memory != Memory::kConstant) {
@@ -278,7 +352,7 @@ Status Walker::LoadInteger(const ProgramInstruction& in) {
       module_.definition().constants[range.number].data.data();
   const uint64_t bits =
       tensor::LoadElement(data + range.offset + in.immediate, 0, type);
-  integers_[in.a] =
+  frame().integers[in.a] =
       type == DType::kBool ? bits != 0
       : type == DType::kU64
           ? static_cast<int64_t>(std::min<uint64_t>(bits, INT64_MAX))
@@ -287,15 +361,56 @@ Status Walker::LoadInteger(const ProgramInstruction& in) {
 }
 
 Status Walker::StoreInteger(const ProgramInstruction& in) {
-  MemoryRange range = buffers_[in.a];
+  MemoryRange range = frame().buffers[in.a];
   constexpr int64_t kBytes = sizeof(int64_t);
   EMBER_RETURN_IF_ERROR(CheckRange(kBytes, in.immediate, range));
   range.offset += in.immediate;
   range.bytes = kBytes;
   LineStep& step = AddStep(LineStep::Kind::kStore);
-  step.number = integers_[in.b];
+  step.number = frame().integers[in.b];
   step.operands = {range};
   AfterWrite(range);
+  return OkStatus();
+}
+
+bool Walker::IsShared(uint32_t block, uint32_t reg) const {
+  const auto refers = [block](const MemoryRange& range) {
+    return range.memory == Memory::kBlock && range.number == block;
+  };
+  for (const Frame& frame : frames_) {
+    for (size_t i = 0; i < frame.buffers.size(); ++i) {
+      const bool is_itself = &frame == &frames_.back() && i == reg;
+      if (!is_itself && refers(frame.buffers[i])) return true;
+    }
+    if (std::ranges::any_of(frame.inputs, refers) ||
+        std::ranges::any_of(frame.results, refers))
+      return true;
+  }
+  return false;
+}
+
+Status Walker::Append(const ProgramInstruction& in) {
+  const MemoryRange whole = frame().buffers[in.a];
+  MemoryRange piece = frame().buffers[in.c];
+  const int64_t used = frame().integers[in.b];
+  const int64_t added = frame().integers[static_cast<size_t>(in.immediate)];
+  EMBER_RETURN_IF_ERROR(CheckRange(used, 0, whole));
+  EMBER_RETURN_IF_ERROR(CheckRange(added, 0, piece));
+  const int64_t total = used + added;
+  piece.bytes = added;
+  MemoryRange grown = whole;
+  const bool has_room =
+      whole.memory == Memory::kBlock &&
+      line_.block_bytes[whole.number] - whole.offset >= total &&
+      !IsShared(whole.number, in.a);
+  if (!has_room) {
+    EMBER_ASSIGN_OR_RETURN(grown, NewBlock(total));
+    Copy({whole.memory, whole.number, whole.offset, used},
+         {grown.memory, grown.number, 0, used});
+  }
+  grown.bytes = total;
+  Copy(piece, {grown.memory, grown.number, grown.offset + used, added});
+  frame().buffers[in.a] = grown;
   return OkStatus();
 }
 
@@ -319,13 +434,14 @@ Status Walker::CheckOverlaps(const tensor::Dispatch& dispatch,
 
 Status Walker::Dispatch(const ProgramInstruction& in) {
   const tensor::Dispatch& dispatch = module_.definition().dispatches[in.a];
-  const uint32_t* const operands = program_.operands.data() + in.b;
+  const uint32_t* const operands = program().operands.data() + in.b;
   LineStep step;
-  step.instruction = at_;
-  step.site = next_site_++;
+  step.instruction = frame().at;
+  step.site =
+      site_numbers_[{frame().number, static_cast<uint32_t>(frame().at)}];
   step.input_count = dispatch.input_count();
   for (size_t i = 0; i < dispatch.parameters.size(); ++i)
-    step.parameters.push_back(integers_[operands[i]]);
+    step.parameters.push_back(frame().integers[operands[i]]);
   EMBER_ASSIGN_OR_RETURN(
       const tensor::ConcreteHeader header,
       tensor::ConcreteHeader::Evaluate(dispatch, step.parameters));
@@ -333,7 +449,8 @@ Status Walker::Dispatch(const ProgramInstruction& in) {
                          vm::StripInterpreter().FactsOf(dispatch, header));
   step.overwrites = std::move(facts.overwrites);
   for (size_t i = 0; i < facts.required_bytes.size(); ++i) {
-    MemoryRange range = buffers_[operands[dispatch.parameters.size() + i]];
+    MemoryRange range =
+        frame().buffers[operands[dispatch.parameters.size() + i]];
     const int64_t expected = facts.required_bytes[i];
     if (range.bytes < expected) {
       return ErrorHere(Concat(
@@ -364,24 +481,35 @@ Status Walker::Dispatch(const ProgramInstruction& in) {
 }
 
 Status Walker::Result(const ProgramInstruction& in) {
-  const vm::TensorSignature& signature = program_.results[in.a];
+  const vm::TensorSignature& signature = program().results[in.a];
   std::vector<int64_t> dims;
   for (size_t i = 0; i < signature.dims.size(); ++i) {
-    dims.push_back(integers_[program_.operands[in.c + i]]);
+    dims.push_back(frame().integers[program().operands[in.c + i]]);
     if (signature.dims[i] < 0 || signature.dims[i] == dims[i]) continue;
     return ErrorHere(Concat({"result '", signature.name, "': expected ",
-                             vm::SignatureText(program_, signature),
+                             vm::SignatureText(program(), signature),
                              ", found dim ", i, " of ", dims[i]}));
   }
   EMBER_ASSIGN_OR_RETURN(const int64_t bytes,
                          vm::TensorByteSize(signature.type, dims));
-  MemoryRange range = buffers_[in.b];
+  MemoryRange range = frame().buffers[in.b];
   if (bytes > range.bytes) {
     return ErrorHere(Concat(
         {"result '", signature.name, "': expected ", bytes, " bytes for ",
          vm::TensorTypeText(signature.type, dims), ", found ", range.bytes}));
   }
   range.bytes = bytes;
+  if (frames_.size() > 1) {
+    // The arena is used again, so the value moves to memory of its own.
+    if (range.memory == Memory::kArena) {
+      EMBER_ASSIGN_OR_RETURN(const MemoryRange kept, NewBlock(bytes));
+      Copy(range, kept);
+      range = kept;
+    }
+    frame().results[in.a] = range;
+    frame().result_dims[in.a] = std::move(dims);
+    return OkStatus();
+  }
   BeforeRead(range);
   LineStep& step = AddStep(LineStep::Kind::kResult);
   step.operands = {range};
@@ -393,8 +521,15 @@ Status Walker::Result(const ProgramInstruction& in) {
 LineStep& Walker::AddStep(LineStep::Kind kind) {
   LineStep& step = line_.steps.emplace_back();
   step.kind = kind;
-  step.instruction = at_;
+  step.instruction = frame().at;
   return step;
+}
+
+void Walker::Copy(const MemoryRange& from, const MemoryRange& to) {
+  if (from.bytes == 0) return;
+  BeforeRead(from);
+  AddStep(LineStep::Kind::kCopy).operands = {from, to};
+  AfterWrite(to);
 }
 
 ByteRanges* Walker::WrittenIn(const MemoryRange& range) {

@@ -1,6 +1,7 @@
 // The entry program of a module with fixed shapes as a list of steps without
-// control flow: its integers are computed, its checks are done, and each memory
-// that a step uses is known. It is what a program without a virtual machine
+// control flow: its integers are computed, its checks are done, its loops are
+// unrolled, calls of programs are replaced by their steps, and each memory that
+// a step uses is known. It is what a program without a virtual machine
 // executes (c_text.h).
 //
 //   program main(x: f32[4]) -> (y: f32[4]) {
@@ -20,9 +21,9 @@
 // module by numbers only. Thread-safe.
 //
 // Errors are one line that names the input, instruction or dispatch: a dim that
-// is not a number; strings; a jump back, a call of another program or of a
-// library function; a load of an integer that depends on data; a check that
-// fails; numbers that overflow; memory that is too small.
+// is not a number; strings; loops of too many steps; a call of a library
+// function; a load of an integer that depends on data; a check that fails;
+// numbers that overflow; memory that is too small.
 #ifndef EMBER_TOOLS_LIB_C_PROGRAM_STRAIGHT_LINE_H_
 #define EMBER_TOOLS_LIB_C_PROGRAM_STRAIGHT_LINE_H_
 
@@ -57,11 +58,12 @@ struct LineStep {
     kDispatch,  // runs a dispatch on the operands
     kClear,     // sets operands[0] to zeros, because a later step reads memory
                 // that no step has written
+    kCopy,      // copies operands[0] to operands[1], which do not overlap
     kStore,     // stores `number`, an i64, to operands[0]
     kResult,    // operands[0] is the value of result `result`
   };
   Kind kind = Kind::kDispatch;
-  // The position of the instruction in the entry program.
+  // The number of the instruction in its program.
   size_t instruction = 0;
   // For kDispatch: the number of the site in Module::sites, the values of the
   // dispatch's parameters, and the number of operands that are inputs. Outputs

@@ -144,6 +144,58 @@ L7:
   EXPECT_EQ(line->steps[0].site, 1u);
 }
 
+// A loop becomes the steps of its iterations. Results of a called program leave
+// its arena, and a sequence grows in the memory that was allocated for it.
+TEST(StraightLine, UnrollsLoopsAndCalls) {
+  const StatusOr<StraightLine> line = LineOf(R"(
+program main(x: f32[4]) -> (y: f32[8]) {
+  i0 = integer 0
+  i1 = integer 16
+  i2 = integer 32
+  i3 = integer 8
+  b0 = input x
+  b1 = allocate i2
+  b2 = arena 64
+L7:
+  call_program body(b0 -> b3 [i5])
+  append b1, i0, b3, i1
+  b0 = move_buffer b3
+  release b3
+  i0 = add i0, i1
+  i6 = less i0, i2
+  branch_if i6, L7
+  result y = b1 [i3]
+  return
+}
+program body(x: f32[4]) -> (y: f32[4]) {
+  i0 = integer 4
+  b0 = input x
+  b1 = arena 64
+  dispatch @add(i0; b0, b0 -> b1)
+  result y = b1 [i0]
+  return
+})");
+  ASSERT_TRUE(line.ok()) << line.status().message();
+  std::vector<std::pair<Kind, MemoryRange>> steps;
+  for (const LineStep& step : line->steps)
+    steps.emplace_back(step.kind, step.operands.back());
+  const MemoryRange of_body{Memory::kArena, 0, 64, 16};
+  EXPECT_THAT(
+      steps,
+      ElementsAre(
+          std::pair(Kind::kDispatch, of_body),
+          std::pair(Kind::kCopy, MemoryRange{Memory::kBlock, 1, 0, 16}),
+          std::pair(Kind::kCopy, MemoryRange{Memory::kBlock, 0, 0, 16}),
+          std::pair(Kind::kDispatch, of_body),
+          std::pair(Kind::kCopy, MemoryRange{Memory::kBlock, 2, 0, 16}),
+          std::pair(Kind::kCopy, MemoryRange{Memory::kBlock, 0, 16, 16}),
+          std::pair(Kind::kResult, MemoryRange{Memory::kBlock, 0, 0, 32})));
+  // The second iteration reads the result of the first one.
+  EXPECT_EQ(line->steps[3].operands[0],
+            (MemoryRange{Memory::kBlock, 1, 0, 16}));
+  EXPECT_EQ(line->arena_bytes, 128);
+}
+
 TEST(InputDims, AreThoseOfTheFlagsAndOfTheirSymbols) {
   StatusOr<vm::ModuleDefinition> definition = vm::ParseModule(R"(
 module "by hand" from "test"
@@ -185,18 +237,14 @@ program main<N>(x: f32[N, 3]) -> (y: f32[N, 3]) {
   EXPECT_THAT(ErrorOf(R"(
 program main(x: f32[4]) -> (y: f32[4]) {
   i0 = integer 4
-  i1 = integer 3
-  i2 = integer 1
   b0 = input x
-L4:
-  i1 = sub i1, i2
-  branch_if i1, L4
+L2:
+  branch L2
   result y = b0 [i0]
   return
 })"),
-              HasSubstr("program main: instruction 5 (branch_if): expected a "
-                        "program without loops, found a jump back to "
-                        "instruction 4"));
+              HasSubstr("program main: instruction 2 (branch): expected loops "
+                        "that take at most 4096 steps in all, found more"));
   EXPECT_THAT(ErrorOf(R"(
 program main(x: i64[1]) -> (y: i64[1]) {
   b0 = input x
