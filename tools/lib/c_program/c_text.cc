@@ -1,7 +1,6 @@
 #include "tools/lib/c_program/c_text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <span>
 #include <string_view>
@@ -10,10 +9,8 @@
 #include "base/check.h"
 #include "base/concat.h"
 #include "jit/c/prelude.h"
-#include "jit/c_like/identifiers.h"
+#include "tools/lib/c_program/c_header.h"
 #include "tools/lib/c_program/constant_arrays.h"
-#include "vm/format/module_identity.h"
-#include "vm/runtime/tensor.h"
 
 namespace ember::tools {
 namespace {
@@ -39,38 +36,6 @@ constexpr std::string_view kKernelMacro = R"(
 
 )";
 
-std::string Upper(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) {
-    return static_cast<char>(std::toupper(c));
-  });
-  return text;
-}
-
-// Returns the text without the parts that would end a comment of C.
-std::string InComment(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const bool is_plain = static_cast<unsigned char>(c) >= ' ' && c != '*';
-    result += is_plain ? c : '_';
-  }
-  return result;
-}
-
-// Returns the name of the argument for an input or result: "in0_image".
-std::string ArgumentName(std::string_view kind, size_t number,
-                         const vm::TensorSignature& signature) {
-  constexpr size_t kMaxCharacters = 24;
-  const std::string name =
-      jit::c_like::Identifier(signature.name).substr(0, kMaxCharacters);
-  return Concat({kind, number, name.empty() ? "" : "_", name});
-}
-
-int64_t ElementCount(std::span<const int64_t> dims) {
-  int64_t count = 1;
-  for (const int64_t dim : dims) count *= dim;
-  return count;
-}
-
 class Writer {
  public:
   Writer(const CProgramParts& parts, const CProgramNames& names)
@@ -82,10 +47,10 @@ class Writer {
   size_t InputCount() const { return parts_.module.inputs().size(); }
   size_t ResultCount() const { return parts_.module.results().size(); }
   std::string InputName(size_t i) const {
-    return ArgumentName("in", i, parts_.module.inputs()[i]);
+    return InputArgument(parts_.module, i);
   }
   std::string ResultName(size_t i) const {
-    return ArgumentName("out", i, parts_.module.results()[i]);
+    return ResultArgument(parts_.module, i);
   }
   const tensor::Dispatch& DispatchOf(const LineStep& step) const {
     const vm::DispatchSite& site = parts_.module.sites()[step.site];
@@ -103,10 +68,7 @@ class Writer {
   std::string Call(size_t step);
   std::string Step(size_t step);
   std::string Body();
-  std::string Prototype() const;
   std::string Functions() const;
-  std::string Header() const;
-  std::string SignatureLines() const;
   void CountNeeds();
 
   const CProgramParts& parts_;
@@ -246,25 +208,9 @@ std::string Writer::Body() {
     unused += Concat({"  (void)", InputName(i), ";\n"});
   for (size_t i = 0; i < ResultCount(); ++i)
     unused += Concat({"  (void)", ResultName(i), ";\n"});
-  return Concat({Prototype(), " {\n",
+  return Concat({PrototypeText(parts_, names_), " {\n",
                  errors_.empty() ? "" : "  struct EmberIndexFailure failure;\n",
                  unused, steps, "  return 0;\n}\n"});
-}
-
-std::string Writer::Prototype() const {
-  std::string arguments;
-  for (size_t i = 0; i < InputCount(); ++i) {
-    arguments +=
-        Concat({arguments.empty() ? "" : ", ", "const ",
-                CTypeOf(parts_.module.inputs()[i].type), " *", InputName(i)});
-  }
-  for (size_t i = 0; i < ResultCount(); ++i) {
-    arguments +=
-        Concat({arguments.empty() ? "" : ", ",
-                CTypeOf(parts_.module.results()[i].type), " *", ResultName(i)});
-  }
-  return Concat({"int ", names_.function, "_run(",
-                 arguments.empty() ? "void" : arguments, ")"});
 }
 
 // Returns the definitions of all kernels. Equal ones have the same name and are
@@ -281,25 +227,6 @@ std::string Writer::Functions() const {
     }
   }
   return text;
-}
-
-std::string Writer::SignatureLines() const {
-  const vm::Program& program = parts_.module.entry();
-  std::string lines;
-  const auto add = [&](const std::string& name,
-                       const vm::TensorSignature& signature,
-                       std::span<const int64_t> dims) {
-    lines += Concat({" *   ", name, "  ",
-                     InComment(vm::TensorTypeText(signature.type, dims)),
-                     signature.logical_type.empty() ? "" : " as ",
-                     InComment(signature.logical_type), "  \"",
-                     InComment(signature.name), "\"\n"});
-  };
-  for (size_t i = 0; i < InputCount(); ++i)
-    add(InputName(i), program.inputs[i], parts_.line.input_dims[i]);
-  for (size_t i = 0; i < ResultCount(); ++i)
-    add(ResultName(i), program.results[i], parts_.line.result_dims[i]);
-  return lines;
 }
 
 void Writer::CountNeeds() {
@@ -320,63 +247,6 @@ void Writer::CountNeeds() {
     needs_.arrays = std::max(needs_.arrays, kernel.array_bytes);
 }
 
-std::string Writer::Header() const {
-  const std::string prefix = Upper(names_.function);
-  std::string errors;
-  for (size_t i = 0; i < errors_.size(); ++i)
-    errors += Concat({" *   ", i + 1, "  ", InComment(errors_[i]), "\n"});
-  std::string macros;
-  const auto add = [&](std::string_view kind, size_t i, DType type,
-                       std::span<const int64_t> dims) {
-    const std::string name = Concat({"#define ", prefix, "_", kind, i});
-    macros += Concat({name, "_TYPE ", CTypeOf(type), "\n", name, "_ELEMENTS ",
-                      ElementCount(dims), "\n"});
-  };
-  for (size_t i = 0; i < InputCount(); ++i)
-    add("IN", i, parts_.module.inputs()[i].type, parts_.line.input_dims[i]);
-  for (size_t i = 0; i < ResultCount(); ++i)
-    add("OUT", i, parts_.module.results()[i].type, parts_.line.result_dims[i]);
-  return Concat(
-      {"/* A model as a C program, without a runtime. Written by vm-prejit "
-       "from "
-       "the module\n * ",
-       vm::IdentityText(vm::IdentityOf(parts_.module.definition())),
-       ".\n *\n * ",
-       names_.function,
-       "_run reads the inputs, which it does not change, and writes the "
-       "results.\n * Elements are row-major. No result may overlap an input or "
-       "another result.\n *\n",
-       SignatureLines(),
-       " *\n * It returns 0",
-       errors.empty() ? "."
-                      : ", or the number of a dispatch that got an index "
-                        "out of range from\n * the data:\n",
-       errors,
-       errors.empty() ? "\n" : "",
-       " *\n * Only one call may run at a time, because all calls use one "
-       "arena of ",
-       needs_.arena,
-       " bytes.\n * Constants take ",
-       needs_.constants,
-       " bytes. The arrays of a kernel take at most ",
-       needs_.arrays,
-       " bytes of the\n * stack.\n */\n#ifndef ",
-       prefix,
-       "_H_\n#define ",
-       prefix,
-       "_H_\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" "
-       "{\n#endif\n\n/* Types and numbers of elements, and the bytes of the "
-       "arena. */\n",
-       macros,
-       "#define ",
-       prefix,
-       "_ARENA_BYTES ",
-       needs_.arena,
-       "\n\n",
-       Prototype(),
-       ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"});
-}
-
 CProgramText Writer::Write() {
   const std::string body = Body();
   CountNeeds();
@@ -389,7 +259,7 @@ CProgramText Writer::Write() {
   text.source = Concat(
       {jit::c::CompleteFile(Concat({kKernelMacro, Functions()})), "#include \"",
        names_.header, "\"\n\n", arrays_.text(), arena, body});
-  text.header = Header();
+  text.header = HeaderText(parts_, names_, needs_, errors_);
   text.needs = needs_;
   return text;
 }
