@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "jit/kernel/tuned_schedules.h"
 #include "jit/pipeline/pipeline.h"
 #include "jit/target/compile_target.h"
+#include "tools/lib/c_program/c_program.h"
 #include "tools/lib/cli/command_line_error.h"
 #include "tools/lib/cli/compile_targets.h"
 #include "tools/lib/cli/flags.h"
@@ -57,7 +59,7 @@ void Declare(Options& options, Flags& flags) {
             "it. May be repeated.");
   flags.Add("o", &options.output, "FILE", "Writes the result to this file.");
   flags.AddChoice(
-      "emit", &options.emit, {"section", "shared", "static", "c"},
+      "emit", &options.emit, {"section", "shared", "static", "c", "c-program"},
       "section: a module that contains the kernels. shared: a shared "
       "object (ELF) with only the\n"
       "kernels, for programs that may not make memory executable, or "
@@ -69,13 +71,17 @@ void Declare(Options& options, Flags& flags) {
       "kind of processor. c: a C file and a header beside it, with "
       "--target=c11, for processors\n"
       "that have only a C compiler. Its symbol is named as with "
-      "static.");
+      "static. c-program: the whole model as\n"
+      "a C file and a header, with --target=c11, for processors that cannot "
+      "hold a runtime. Its function\n"
+      "is FILE_run; all shapes must be fixed.");
   flags.AddChoice("platform", &options.platform, PlatformNames(),
                   "The platform of the object files of --emit=static: ELF, or "
                   "Mach-O for one of Apple's.");
   flags.Add("symbol", &options.symbol, "NAME",
             "Names the symbol. Default: ember_kernels, and "
-            "ember_kernels_FILE with --emit=static or c.");
+            "ember_kernels_FILE with --emit=static or c. With\n"
+            "c-program: the function is NAME_run.");
   flags.Add("overlay", &options.overlay,
             "Writes the kernels of each target to a file of its own beside "
             "the module,\n"
@@ -140,6 +146,8 @@ void Declare(Options& options, Flags& flags) {
       "vm-prejit model.vmfb --target=aarch64 --emit=static --platform=ios -o "
       "model.o");
   flags.Example("vm-prejit model.vmfb --target=c11 --emit=c -o kernels.c");
+  flags.Example(
+      "vm-prejit model.vmfb --target=c11+l1=16K --emit=c-program -o model.c");
   flags.Example("vm-prejit model.vmfb --target=x86-64-v4 --overlay");
   flags.Example(
       "vm-prejit model.vmfb --target=host --profile=model.profile -o app.vmfb");
@@ -194,7 +202,28 @@ void PrintMade(const jit::CompileTarget& target, const Prejitted& made,
   PrintRows(made, is_verbose);
 }
 
+// True if the result is a file of C, which only target c11 has.
+bool EmitsC(const Options& options) {
+  return options.emit == "c" || options.emit == "c-program";
+}
+
+// A C program has one kernel for each call, with default schedules, and all
+// constants in the layouts that kernels read.
+Status CheckProgramFlags(const Options& options) {
+  if (options.emit != "c-program") return OkStatus();
+  const char* unused = !options.profile.empty()          ? "--profile"
+                       : !options.tuning_records.empty() ? "--tuning-records"
+                       : options.packed_weights == "none"
+                           ? "--packed-weights=none"
+                           : nullptr;
+  if (unused == nullptr) return OkStatus();
+  return CommandLineError(std::string(unused) +
+                          ": expected --emit=c or another, found c-program, "
+                          "which does not use it; leave it out");
+}
+
 Status CheckFlags(const Options& options) {
+  EMBER_RETURN_IF_ERROR(CheckProgramFlags(options));
   if (options.targets.empty() &&
       ((options.profile.empty() && options.tuning_records.empty()) ||
        options.emit != "section" || options.overlay)) {
@@ -223,20 +252,22 @@ LibraryOptions LibraryOptionsOf(const Options& options) {
           .symbol = options.symbol};
 }
 
-// Checks that target c11 is used with --emit=c and only with it. Kernels in C
-// have to be compiled, so a module cannot contain them.
+// Checks that target c11 is used with --emit=c or --emit=c-program and only with
+// them. Kernels in C have to be compiled, so a module cannot contain them.
 Status CheckTargets(const Options& options,
                     const std::vector<jit::CompileTarget>& targets) {
   for (const jit::CompileTarget& target : targets) {
     const bool is_c = TargetText(target.target).name() == jit::c::kTargetName;
-    if (is_c == (options.emit == "c")) continue;
+    if (is_c == EmitsC(options)) continue;
     return CommandLineError(
         is_c ? "--target=" + target.name + ": expected --emit=c, found " +
                    options.emit
-             : "--emit=c: expected --target=c11, found " + target.name);
+             : "--emit=" + options.emit + ": expected --target=c11, found " +
+                   target.name);
   }
-  if (options.emit == "c" && targets.size() != 1) {
-    return CommandLineError("--emit=c: expected one --target, found " +
+  if (EmitsC(options) && targets.size() != 1) {
+    return CommandLineError("--emit=" + options.emit +
+                            ": expected one --target, found " +
                             std::to_string(targets.size()));
   }
   if (options.overlay && !options.output.empty() && targets.size() != 1) {
@@ -248,6 +279,8 @@ Status CheckTargets(const Options& options,
     return CommandLineError("-o: expected the name of a file with --emit=" +
                             options.emit + ", found -");
   }
+  if (options.emit == "c-program")
+    return CProgramNamesFor(options.output, options.symbol).status();
   std::vector<std::string_view> names;
   for (const jit::CompileTarget& target : targets)
     names.push_back(target.target);
@@ -270,8 +303,9 @@ Status CheckFiles(const Options& options,
 // Checks that the user named a module. Overlays, libraries and profiles refer
 // to a module by its contents, so the module must exist as a file.
 Status CheckIsModule(const Options& options, const LoadedModel& model) {
-  if (!model.compiled_here || (!options.overlay && options.emit == "section" &&
-                               options.profile.empty()))
+  if (!model.compiled_here || options.emit == "c-program" ||
+      (!options.overlay && options.emit == "section" &&
+       options.profile.empty()))
     return OkStatus();
   return InvalidArgumentError(
       options.models[0] +
@@ -359,6 +393,21 @@ Status WriteFiles(const Options& options, vm::ModuleDefinition definition,
   return WriteModuleFile(definition, options.output, progress);
 }
 
+Status EmitProgram(const Options& options, const LoadedModel& model,
+                   const LoadOptions& load, const jit::CompileTarget& target) {
+  EMBER_ASSIGN_OR_RETURN(const CProgramNames names,
+                         CProgramNamesFor(options.output, options.symbol));
+  // A model that was compiled here has the shapes already, under names that
+  // the import may have changed.
+  const std::span<const NamedShape> shapes =
+      model.compiled_here ? std::span<const NamedShape>() : load.shapes;
+  const StatusOr<CProgramText> text =
+      MakeCProgram(model.module, target, shapes, names, load.progress.get());
+  if (load.progress != nullptr) load.progress->Clear();
+  if (!text.ok()) return text.status().WithContext(options.models[0]);
+  return WriteCProgram(*text, options.output);
+}
+
 Status Run(const Options& options) {
   if (options.list_targets) {
     std::printf("host\n");
@@ -384,6 +433,8 @@ Status Run(const Options& options) {
   EMBER_ASSIGN_OR_RETURN(const LoadedModel model,
                          LoadModel(options.models[0], load));
   EMBER_RETURN_IF_ERROR(CheckIsModule(options, model));
+  if (options.emit == "c-program")
+    return EmitProgram(options, model, load, targets[0]);
   vm::ModuleDefinition definition = model.module->definition();
   PrejitOptions prejit;
   prejit.is_exact = options.exact_schedules;

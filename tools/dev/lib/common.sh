@@ -33,6 +33,8 @@ PACKAGES_FLEET=(iproute2 libnats-dev munge nats-server slurm-wlm)
 PACKAGES_BROWSER=(binaryen clang-19 lld-19 llvm-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32)
 # An OpenCL driver that runs on CPUs. Without it tests on OpenCL devices are skipped.
 PACKAGES_OPENCL=(ocl-icd-libopencl1 pocl-opencl-icd opencl-headers)
+# A compiler, a C library and an emulator for Cortex-M. samples/cortex_m is not tested without them.
+PACKAGES_CORTEX_M=(gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm)
 PACKAGES_LINT=(git clang-19 lld-19 libclang-rt-19-dev clang-format-19 clang-tidy-19)
 
 : "${HOME:=/root}"
@@ -112,7 +114,7 @@ need_report_page() {
 }
 
 # Installs what a step needs and writes user.bazelrc: need_setup run, test, docs, report, fleet, browser,
-# opencl or all.
+# opencl, cortex_m or all.
 need_setup() {
   local packages=("${PACKAGES_RUN[@]}")
   case "$1" in
@@ -122,8 +124,9 @@ need_setup() {
     fleet) packages+=("${PACKAGES_FLEET[@]}") ;;
     browser) packages+=("${PACKAGES_BROWSER[@]}") ;;
     opencl) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_OPENCL[@]}") ;;
+    cortex_m) packages+=("${PACKAGES_CORTEX_M[@]}") ;;
     all) packages+=("${PACKAGES_TEST[@]}" "${PACKAGES_LINT[@]}") ;;
-    *) die "setup: --for=run, test, docs, report, fleet, browser, opencl or all" ;;
+    *) die "setup: --for=run, test, docs, report, fleet, browser, opencl, cortex_m or all" ;;
   esac
   mkdir -p "$CACHE"
   install_packages "${packages[@]}"
