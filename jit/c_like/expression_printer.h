@@ -101,7 +101,12 @@ class ExpressionPrinter {
   // Returns the number of the element in its buffer, in row-major order.
   std::string Position(uint32_t buffer, std::span<const NodeId> indices);
   std::string At(uint32_t buffer, std::string_view position) {
-    return Concat({names_.Buffer(buffer), "[", position, "]"});
+    return names_.Element(buffer, position);
+  }
+  // Returns the statement that stores the value to the element at `position`.
+  std::string Assignment(uint32_t buffer, std::string_view position,
+                         std::string_view value) {
+    return names_.Assignment(buffer, position, value);
   }
   std::string Element(uint32_t buffer, std::span<const NodeId> indices) {
     return At(buffer, Position(buffer, indices));
@@ -132,6 +137,11 @@ class ExpressionPrinter {
   // True if the node is an i64 that is held in 32 bits, since it is not wide
   // (loops::LoopNest::wide).
   bool IsShort(NodeId id) const;
+  // Notes an error if the language lacks the type in which the node is held.
+  void CheckType(NodeId id);
+  void CheckShort(const tensor::Node& node);
+  void DeclareConstants(const tensor::Node& node,
+                        std::vector<std::string>& operands);
   // True if the node's operation gives the same result when it is computed in
   // 32 bits.
   bool IsShortOperation(NodeId id, const tensor::Node& node) const;

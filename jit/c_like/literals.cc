@@ -19,6 +19,8 @@ std::string Of(std::string_view form, const std::string& value) {
 }
 
 std::string IntegerLiteral(const Language& language, int64_t value) {
+  if (language.is_strict && value >= INT32_MIN && value <= INT32_MAX)
+    return Of(language.literals.i32, std::to_string(value));
   const std::string_view form = language.literals.i64;
   if (value == INT64_MIN)
     return Concat({"(-", Of(form, std::to_string(INT64_MAX)), " - 1)"});
@@ -57,13 +59,18 @@ std::string LiteralOf(const Language& language, DType type, uint64_t bits) {
     case DType::kU32:
       return Of(language.literals.u32, std::to_string(bits));
     case DType::kBool:
+      return language.is_strict
+                 ? Of(language.literals.boolean, std::to_string(bits))
+                 : std::to_string(bits);
     case DType::kU8:
     case DType::kU16:
     case DType::kF16:
     case DType::kBF16:
     case DType::kF8E4M3FN:
     case DType::kF8E5M2:
-      return std::to_string(bits);
+      return language.is_strict
+                 ? Of(language.literals.u32, std::to_string(bits))
+                 : std::to_string(bits);
     case DType::kI8:
     case DType::kI16:
     case DType::kI32:
