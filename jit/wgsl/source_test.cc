@@ -34,7 +34,9 @@ StatusOr<std::string> KernelOf(const char* text) {
   EMBER_ASSIGN_OR_RETURN(const tensor::Dispatch dispatch, tensor::Parse(text));
   vm::KernelRequest request;
   request.dispatch = &dispatch;
-  request.target = kTarget;
+  // No row of the table of back ends serves WebGPU yet, and schedules of
+  // another GPU are schedules for it.
+  request.target = "vulkan1.1+subgroup32+shared16384+invocations256";
   request.tier = 2;
   EMBER_ASSIGN_OR_RETURN(const loops::LoopNest nest,
                          BuildNest(request, {}, nullptr));
@@ -92,7 +94,7 @@ TEST(Wgsl, RecordsFailedChecks) {
   const StatusOr<std::string> module = OfNest(R"(
   loops @take(%x: input f32[64], %k: input i32[64], %y: output f32[64]) {
     phase i < 64 {
-      check i64(%k[i]) < 64 in %x dim 0
+      check %x.0 i64(%k[i]) < 64
       %y[i] = %x[i64(%k[i])]
     }
   })");
