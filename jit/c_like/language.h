@@ -52,7 +52,8 @@ struct Language {
 
   // Literals of $value, which is a number without a sign. Signed integers of up
   // to 31 bits need no form. infinite_f32 and infinite_f64 are infinities and
-  // NaNs; their $value is the bits, a decimal number.
+  // NaNs, in strict languages also numbers of 2^22 or more, which a compiler
+  // must not see; their $value is the bits, a decimal number.
   struct Literals {
     std::string_view u32, i64, u64, f32, f64, infinite_f32, infinite_f64;
     // Only of strict languages: bools (0 and 1), and integers of up to 32 bits

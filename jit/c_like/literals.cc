@@ -14,6 +14,10 @@ namespace {
 // Largest integer literal that has a type without a suffix.
 constexpr int64_t kMaxPlain = INT32_MAX;
 
+// Smallest absolute value of an f32 whose sums with others lose their
+// fractions.
+constexpr double kLeastHidden = 1 << 22;
+
 std::string Of(std::string_view form, const std::string& value) {
   return Fill(form, {{"value", value}});
 }
@@ -41,7 +45,10 @@ std::string FloatLiteral(const Language& language, DType type, uint64_t bits) {
   const double value = tensor::BitsToDouble(bits, type);
   const Language::Literals& forms = language.literals;
   const bool is_double = type == DType::kF64;
-  if (std::isfinite(value))
+  // A compiler that may reassociate must not see the numbers that round a sum,
+  // as 2^23 does in (x + 2^23) - 2^23, so strict languages get their bits.
+  const bool is_hidden = language.is_strict && std::abs(value) >= kLeastHidden;
+  if (std::isfinite(value) && !is_hidden)
     return Of(is_double ? forms.f64 : forms.f32, HexadecimalFloat(value));
   return Of(is_double ? forms.infinite_f64 : forms.infinite_f32,
             std::to_string(bits));

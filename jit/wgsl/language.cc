@@ -77,8 +77,11 @@ std::string Store(const loops::LoopNest& nest, const loops::Phase& phase,
                  PositionOf(phase, buffer, name, position), value);
 }
 
-// A literal of a NaN or an infinity is an error in WGSL, so that their bits go
-// through a variable, no_bits, that is always 0.
+// A literal of a NaN or an infinity is an error in WGSL, and a compiler may
+// reassociate sums. So the bits of such literals, and of numbers that round
+// sums, go through no_bits, which is 0, but no compiler knows it: it is the
+// upper half of the number of the first task, which fits 32 bits.
+#define EMBER_NO_BITS "let no_bits: u32 = u32(parameters.p$parameters.y);\n  "
 constexpr Language kWgsl = {
     .operations = {.bool_casts = true,
                    .signed_remainders = true,
@@ -148,11 +151,11 @@ constexpr Language kWgsl = {
                .workgroup =
                    "let workgroup: i32 = i32(group.x + group.y * groups.x);",
                .task_of_workgroup =
-                   "let task: i32 = parameters.p$parameters.x + "
-                   "workgroup;",
+                   EMBER_NO_BITS "let task: i32 = parameters.p$parameters.x + "
+                                 "workgroup;",
                .task_of_invocation =
-                   "let task: i32 = parameters.p$parameters.x + "
-                   "workgroup * $invocations + i32(local_id.x);",
+                   EMBER_NO_BITS "let task: i32 = parameters.p$parameters.x + "
+                                 "workgroup * $invocations + i32(local_id.x);",
                .pointer = {},
                .slice = "let $name: u32 = u32(workgroup) * ($elements);",
                .shared = {},
@@ -169,12 +172,11 @@ constexpr Language kWgsl = {
     .buffer = nullptr,
     .refuse = Refuse,
 };
+#undef EMBER_NO_BITS
 static_assert(c_like::IsComplete(kWgsl));
 
 }  // namespace
 
 const Language kLanguage = kWgsl;
-
-const std::string_view kPrelude = "var<private> no_bits: u32 = 0u;\n";
 
 }  // namespace ember::jit::wgsl

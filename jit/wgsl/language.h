@@ -11,16 +11,11 @@
 #ifndef EMBER_JIT_WGSL_LANGUAGE_H_
 #define EMBER_JIT_WGSL_LANGUAGE_H_
 
-#include <string_view>
-
 #include "jit/c_like/language.h"
 
 namespace ember::jit::wgsl {
 
 extern const c_like::Language kLanguage;
-
-// The begin of a module: a variable that expressions use.
-extern const std::string_view kPrelude;
 
 }  // namespace ember::jit::wgsl
 

@@ -35,7 +35,7 @@ StatusOr<gpu::DeviceCode> EmitModule(const loops::LoopNest& nest,
           nest,
           {.language = kLanguage,
            .device = target,
-           .prelude = kPrelude,
+           .prelude = {},
            .format = "wgsl",
            .declarations =
                [&](const loops::LoopNest& legal, const loops::Phase& phase) {

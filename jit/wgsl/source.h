@@ -3,7 +3,7 @@
 //   EMBER_ASSIGN_OR_RETURN(gpu::DeviceCode code,
 //                          EmitModule(nest, Target::Of("webgpu+buffers10")));
 //   c_like::TextOf(code);
-//   // "// phase0: read write record\nvar<private> no_bits: u32 = 0u;\n…"
+//   // "// phase0: read write record\nstruct Parameters { p0: vec2<i32> }\n…"
 //
 // A module begins with a comment for each entry point, which says how it uses
 // its bindings, in order: a driver needs that for the layout of a pipeline.
