@@ -13,6 +13,7 @@
 #include "base/concat.h"
 #include "base/parallel.h"
 #include "jit/wgsl/testing/node_process.h"
+#include "jit/wgsl/testing/runner_texts.h"
 
 namespace ember::jit::wgsl {
 namespace {
@@ -22,7 +23,6 @@ using hal::BufferRange;
 // The limit of workgroups along x and y that every adapter has.
 constexpr int64_t kMaxGroups = 65535;
 constexpr std::string_view kRunner = "jit/wgsl/testing/runner.mjs";
-constexpr std::string_view kDigits = "0123456789abcdef";
 
 // Memory of the host, of which the alignment is 64 bytes.
 class HostBuffer final : public hal::Buffer {
@@ -92,47 +92,6 @@ class DoneFence final : public hal::Fence {
  private:
   const Status status_;
 };
-
-// --- the runner's texts
-
-std::string Hex(std::span<const uint8_t> bytes) {
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
-// Writes the bytes of a text of Hex.
-Status FromHex(std::string_view text, std::span<uint8_t> bytes) {
-  if (text.size() != 2 * bytes.size()) {
-    return InternalError(
-        Concat({"expected ", bytes.size(), " bytes from the runner, found ",
-                text.size() / 2}));
-  }
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<uint8_t>(16 * kDigits.find(text[2 * i]) +
-                                    kDigits.find(text[2 * i + 1]));
-  }
-  return OkStatus();
-}
-
-// Returns the text as a literal of JSON. The text is UTF-8 and has no control
-// characters but the ends of lines.
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char letter : text) {
-    if (letter == '\n') {
-      quoted += "\\n";
-      continue;
-    }
-    if (letter == '"' || letter == '\\') quoted += '\\';
-    quoted += letter;
-  }
-  return quoted + "\"";
-}
 
 std::span<uint8_t> BytesOf(const BufferRange& range) {
   if (range.length == 0) return {};
