@@ -252,8 +252,8 @@ LibraryOptions LibraryOptionsOf(const Options& options) {
           .symbol = options.symbol};
 }
 
-// Checks that target c11 is used with --emit=c or --emit=c-program and only with
-// them. Kernels in C have to be compiled, so a module cannot contain them.
+// Checks that target c11 is used with --emit=c or --emit=c-program and only
+// with them. Kernels in C have to be compiled, so a module cannot contain them.
 Status CheckTargets(const Options& options,
                     const std::vector<jit::CompileTarget>& targets) {
   for (const jit::CompileTarget& target : targets) {

@@ -38,13 +38,13 @@ std::optional<int> ShiftOfPower(const Operation& op) {
 
 std::string Arithmetic::Narrowed(const Operation& op,
                                  std::string_view value) const {
-  if (WrapsByItself(op.type)) return std::string(value);
+  if (WrapsByItself(op.type) || language_.is_strict) return std::string(value);
   return Cast(TypeOf(language_, op.type), Concat({"(", value, ")"}));
 }
 
 std::string Arithmetic::Wrapping(const Operation& op,
                                  std::string_view sign) const {
-  if (WrapsByItself(op.type)) return Infix(op, sign);
+  if (WrapsByItself(op.type) || language_.is_strict) return Infix(op, sign);
   const std::string_view wide = WrappingTypeOf(language_, op.type);
   return Narrowed(op,
                   Concat({Cast(wide, op.a), " ", sign, " ", Cast(wide, op.b)}));
@@ -56,6 +56,9 @@ std::string Arithmetic::Sum(const Operation& op, std::string_view sign) const {
 
 std::string Arithmetic::ShiftOf(const Operation& op) const {
   const int bits = 8 * DTypeByteSize(op.type);
+  if (language_.is_strict && op.known_b)
+    return LiteralOf(language_, DType::kU32,
+                     static_cast<uint64_t>(*op.known_b) % 32);
   if (op.known_b && *op.known_b >= 0 && *op.known_b < bits) return op.b;
   return Concat({"(", Cast(language_.types.u32, op.b), " & ", bits - 1, ")"});
 }
@@ -148,6 +151,8 @@ std::string Arithmetic::FloatRemainder(const Operation& op) {
 
 std::string Arithmetic::Negate(const Operation& op) {
   if (IsFloat(op.type) || op.fits) return Concat({"-(", op.a, ")"});
+  if (language_.is_strict)
+    return Concat({LiteralOf(language_, op.type, 0), " - ", op.a});
   return Narrowed(
       op, Concat({"0 - ", Cast(WrappingTypeOf(language_, op.type), op.a)}));
 }
@@ -161,6 +166,7 @@ std::string Arithmetic::Sign(const Operation& op) { return Replaced(op); }
 
 std::string Arithmetic::Not(const Operation& op) {
   if (op.type == DType::kBool) return Concat({"!", op.a});
+  if (language_.is_strict) return Concat({"~", op.a});
   return Narrowed(
       op, Concat({"~", Cast(WrappingTypeOf(language_, op.type), op.a)}));
 }
@@ -191,11 +197,15 @@ EMBER_FOR_EACH_EXPANDED(EMBER_EXPANDED)
 // --- classification
 
 std::string Arithmetic::IsNan(const Operation& op) {
+  if (!language_.functions.is_nan.empty())
+    return Fill(language_.functions.is_nan, {{"value", op.a}});
   return Concat({op.a, " != ", op.a});
 }
 
 std::string Arithmetic::IsInfinite(const Operation& op) {
   const Language::Functions& functions = language_.functions;
+  if (!functions.is_infinite.empty())
+    return Fill(functions.is_infinite, {{"value", op.a}});
   return Concat({Call(op, functions.absolute),
                  " == ", Cast(TypeOf(language_, op.type), functions.infinity)});
 }
@@ -251,12 +261,15 @@ std::string Arithmetic::Or(const Operation& op) {
   return Narrowed(op, Infix(op, "|"));
 }
 std::string Arithmetic::Xor(const Operation& op) {
+  if (language_.is_strict && op.type == DType::kBool) return Infix(op, "!=");
   return Narrowed(op, Infix(op, "^"));
 }
 
 std::string Arithmetic::ShiftLeft(const Operation& op) {
   if (!op.is_raw) return Replaced(op);
-  const std::string_view wide = WrappingTypeOf(language_, op.type);
+  const std::string_view wide = language_.is_strict
+                                    ? TypeOf(language_, op.type)
+                                    : WrappingTypeOf(language_, op.type);
   return Narrowed(op, Concat({Cast(wide, op.a), " << ", ShiftOf(op)}));
 }
 
@@ -270,7 +283,11 @@ std::string Arithmetic::ShiftRight(const Operation& op) {
 // --- comparisons
 
 std::string Arithmetic::Equal(const Operation& op) { return Infix(op, "=="); }
+// A strict language may compare floats as if there were no NaN, which is equal
+// to nothing.
 std::string Arithmetic::NotEqual(const Operation& op) {
+  if (language_.is_strict && IsFloat(op.type))
+    return Concat({"!(", Infix(op, "=="), ")"});
   return Infix(op, "!=");
 }
 std::string Arithmetic::Less(const Operation& op) { return Infix(op, "<"); }

@@ -12,6 +12,8 @@ bool IsWideFloat(DType type) {
 
 std::string Convert(const Language& language, DType from, DType to,
                     const std::string& value) {
+  if (from != to && language.convert != nullptr)
+    return language.convert(from, to, value);
   return from == to ? value : CastTo(language, TypeOf(language, to), value);
 }
 

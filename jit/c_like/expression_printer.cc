@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "jit/backend/decline_reasons.h"
 #include "jit/c_like/element_number.h"
 #include "jit/c_like/form.h"
 #include "jit/c_like/literals.h"
@@ -75,6 +76,7 @@ void ExpressionPrinter::LeaveLanes() {
 
 std::string ExpressionPrinter::Print(NodeId id) {
   const Node& node = nest_.pool[id];
+  CheckType(id);
   switch (node.opcode) {
     case Opcode::kConstant:
       return LiteralOf(language_, node.type, node.immediate);
@@ -160,10 +162,48 @@ std::string ExpressionPrinter::PrintArithmetic(NodeId id, const Node& node) {
   std::vector<std::string> operands;
   for (const NodeId operand : node.operands) operands.push_back(Print(operand));
   const bool is_short = IsShortOperation(id, node);
+  if (language_.is_strict) {
+    if (!is_short) CheckShort(node);
+    DeclareConstants(node, operands);
+  }
   std::string value =
       arithmetic_.PrintNode(nest_.pool, node, operands, is_short);
   if (!IsShort(id) || is_short) return value;
   return CastTo(language_, language_.types.i32, Concat({"(", value, ")"}));
+}
+
+void ExpressionPrinter::CheckType(NodeId id) {
+  const DType type = nest_.pool[id].type;
+  const DType held = IsShort(id) ? DType::kI32 : type;
+  if (error_.ok() && TypeOf(language_, held).empty())
+    error_ = Decline(DeclineReason::kDeviceType, DTypeName(type));
+}
+
+// Notes an error if the language lacks i64 and the node has it as the type of
+// its value or of an operand.
+void ExpressionPrinter::CheckShort(const Node& node) {
+  const auto is_long = [&](NodeId other) {
+    return nest_.pool[other].type == DType::kI64;
+  };
+  if (error_.ok() && language_.types.i64.empty() &&
+      (node.type == DType::kI64 || std::ranges::any_of(node.operands, is_long)))
+    error_ = Decline(DeclineReason::kDeviceType, DTypeName(DType::kI64));
+}
+
+// Declares variables for the operands if all of them are literals.
+void ExpressionPrinter::DeclareConstants(const Node& node,
+                                         std::vector<std::string>& operands) {
+  const auto is_constant = [&](NodeId operand) {
+    return nest_.pool[operand].opcode == Opcode::kConstant;
+  };
+  if (!std::ranges::all_of(node.operands, is_constant)) return;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const NodeId operand = node.operands[i];
+    const DType type =
+        IsShort(operand) ? DType::kI32 : nest_.pool[operand].type;
+    operands[i] =
+        c_.Declare(0, Part::kBegin, TypeOf(language_, type), operands[i]);
+  }
 }
 
 bool ExpressionPrinter::IsShort(NodeId id) const {

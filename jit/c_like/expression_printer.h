@@ -104,7 +104,12 @@ class ExpressionPrinter {
   // indices.
   std::string Position(uint32_t buffer, std::span<const NodeId> indices);
   std::string At(uint32_t buffer, std::string_view position) {
-    return Concat({names_.Buffer(buffer), "[", position, "]"});
+    return names_.Element(buffer, position);
+  }
+  // Returns the statement that stores the value to the element at `position`.
+  std::string Assignment(uint32_t buffer, std::string_view position,
+                         std::string_view value) {
+    return names_.Assignment(buffer, position, value);
   }
   std::string Element(uint32_t buffer, std::span<const NodeId> indices) {
     return At(buffer, Position(buffer, indices));
@@ -137,8 +142,13 @@ class ExpressionPrinter {
   // True if the node is an i64 that fits 32 bits, because it is not marked as
   // wide (loops::LoopNest::wide).
   bool IsShort(NodeId id) const;
-  // True if the node's instruction can be computed in 32 bits with the same
-  // result.
+  // Notes an error if the language lacks the type in which the node is held.
+  void CheckType(NodeId id);
+  void CheckShort(const tensor::Node& node);
+  void DeclareConstants(const tensor::Node& node,
+                        std::vector<std::string>& operands);
+  // True if the node's operation gives the same result when it is computed in
+  // 32 bits.
   bool IsShortOperation(NodeId id, const tensor::Node& node) const;
 
   const Language& language_;

@@ -16,19 +16,6 @@ namespace {
 using loops::BufferStorage;
 using loops::StorageKind;
 
-bool IsBound(const BufferStorage& storage) {
-  return storage.kind == StorageKind::kMemory ||
-         storage.kind == StorageKind::kSlices;
-}
-
-// Returns the number of the buffer's binding: the number of bound buffers
-// before it.
-size_t BindingOf(const loops::Phase& phase, uint32_t buffer) {
-  const std::vector<BufferStorage>& storage = phase.workgroup.storage;
-  return static_cast<size_t>(
-      std::count_if(storage.begin(), storage.begin() + buffer, IsBound));
-}
-
 size_t BindingCount(const loops::Phase& phase) {
   return BindingOf(phase,
                    static_cast<uint32_t>(phase.workgroup.storage.size()));
@@ -53,6 +40,17 @@ std::string_view Const(const BufferStorage& storage) {
 
 }  // namespace
 
+bool IsBound(const BufferStorage& storage) {
+  return storage.kind == StorageKind::kMemory ||
+         storage.kind == StorageKind::kSlices;
+}
+
+size_t BindingOf(const loops::Phase& phase, uint32_t buffer) {
+  const std::vector<BufferStorage>& storage = phase.workgroup.storage;
+  return static_cast<size_t>(
+      std::count_if(storage.begin(), storage.begin() + buffer, IsBound));
+}
+
 gpu::PhaseCode DescribeKernel(const Language& language,
                               const loops::LoopNest& nest,
                               const loops::Phase& phase, std::string name) {
@@ -72,7 +70,7 @@ gpu::PhaseCode DescribeKernel(const Language& language,
   code.invocations = workgroup.invocations;
   code.iterations = workgroup.iterations;
   code.shared_bytes = workgroup.shared_bytes;
-  if (language.kernel.shared.empty())
+  if (language.kernel.shared.empty() && language.load == nullptr)
     code.dynamic_shared_bytes = workgroup.shared_bytes;
   if (workgroup.mode == loops::Workgroup::Mode::kTaskEach)
     code.tasks_per_workgroup = workgroup.invocations;
@@ -83,6 +81,7 @@ std::string KernelHeading(const Language& language, const loops::LoopNest& nest,
                           const loops::Phase& phase, const std::string& name) {
   const Language::Kernel& kernel = language.kernel;
   std::string arguments;
+  const bool has_pointers = language.load == nullptr;
   const auto add = [&](const std::string& argument) {
     arguments += (arguments.empty() ? "" : ", ") + argument;
   };
@@ -94,16 +93,17 @@ std::string KernelHeading(const Language& language, const loops::LoopNest& nest,
   };
   for (uint32_t i = 0; i < nest.buffers.size(); ++i) {
     const BufferStorage& storage = phase.workgroup.storage[i];
-    if (!IsBound(storage)) continue;
+    if (!IsBound(storage) || !has_pointers) continue;
     add_binding(Const(storage), SharesMemory(nest, phase, i) ? "" : "restrict ",
                 BindingOf(phase, i));
   }
-  if (phase.workgroup.has_checks) add_binding("", "", BindingCount(phase));
+  if (phase.workgroup.has_checks && has_pointers)
+    add_binding("", "", BindingCount(phase));
   if (!kernel.parameter.empty()) {
     for (size_t i = 0; i < nest.parameters.size(); ++i)
       add(Fill(kernel.parameter, {{"name", ParameterName(nest, i)}}));
   }
-  add(std::string(kernel.first_task));
+  if (has_pointers) add(std::string(kernel.first_task));
   return Fill(kernel.heading,
               {{"name", name},
                {"arguments", arguments},
@@ -125,7 +125,7 @@ std::vector<std::string> KernelFirstLines(const Language& language,
     lines.push_back(Fill(kernel.shared,
                          {{"bytes", std::to_string(workgroup.shared_bytes)}}));
   }
-  if (workgroup.has_checks) {
+  if (workgroup.has_checks && !kernel.record.empty()) {
     lines.push_back(
         Fill(kernel.record, {{"number", std::to_string(BindingCount(phase))}}));
   }
@@ -139,6 +139,9 @@ std::string KernelBufferLine(const Language& language,
   const BufferStorage& storage = phase.workgroup.storage[number];
   const loops::Buffer& buffer = nest.buffers[number];
   const std::string_view type = TypeOf(language, buffer.type);
+  const bool is_private =
+      storage.kind != StorageKind::kShared && !IsBound(storage);
+  if (language.load != nullptr && !is_private) return "";
   if (IsBound(storage)) {
     return Fill(language.kernel.pointer,
                 {{"const", Const(storage)},

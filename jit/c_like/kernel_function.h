@@ -11,6 +11,7 @@
 #ifndef EMBER_JIT_C_LIKE_KERNEL_FUNCTION_H_
 #define EMBER_JIT_C_LIKE_KERNEL_FUNCTION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -36,8 +37,14 @@ std::vector<std::string> KernelFirstLines(const Language& language,
                                           const loops::LoopNest& nest,
                                           const loops::Phase& phase);
 
+// True if the buffer is in the device's memory, where it has a binding.
+bool IsBound(const loops::BufferStorage& storage);
+// Returns the number of the buffer's binding.
+size_t BindingOf(const loops::Phase& phase, uint32_t buffer);
+
 // Returns the line that declares a buffer of memory, workgroup memory or slices
-// (not registers). `name`: its identifier.
+// (not registers); empty if the language declares the buffer before the
+// function (Language::load). `name`: its identifier.
 std::string KernelBufferLine(const Language& language,
                              const loops::LoopNest& nest,
                              const loops::Phase& phase, uint32_t number,

@@ -13,17 +13,23 @@ namespace {
 
 // Appends the phases of a legalised device nest to `text`, as kernels whose
 // names are `kind` and a number.
-Status PrintPhases(const Language& language, const loops::LoopNest& nest,
+Status PrintPhases(const KernelsBuild& build, const loops::LoopNest& nest,
                    const std::vector<loops::Phase>& phases,
                    std::string_view kind, std::string& text,
                    std::vector<gpu::PhaseCode>& codes) {
   for (size_t i = 0; i < phases.size(); ++i) {
+    const Language& language = build.language;
     gpu::PhaseCode code =
         DescribeKernel(language, nest, phases[i], Concat({kind, i}));
     const StatusOr<std::string> function =
         PrintPhase(language, nest, phases[i], code.entry_point);
     if (!function.ok())
       return function.status().WithContext(Concat({"loops @", nest.name}));
+    if (build.declarations != nullptr) {
+      EMBER_ASSIGN_OR_RETURN(const std::string declarations,
+                             build.declarations(nest, phases[i]));
+      text += declarations;
+    }
     text += "\n" + *function;
     codes.push_back(std::move(code));
   }
@@ -44,10 +50,9 @@ StatusOr<gpu::DeviceCode> PrintKernels(const loops::LoopNest& nest,
                         .has_launch_limits = true,
                         .marks_integers = true};
   passes.emit = [&](const loops::LoopNest& legal) -> Status {
-    EMBER_RETURN_IF_ERROR(PrintPhases(build.language, legal, legal.prologue,
-                                      "prologue", text, code.prologue));
-    return PrintPhases(build.language, legal, legal.phases, "phase", text,
-                       code.phases);
+    EMBER_RETURN_IF_ERROR(PrintPhases(build, legal, legal.prologue, "prologue",
+                                      text, code.prologue));
+    return PrintPhases(build, legal, legal.phases, "phase", text, code.phases);
   };
   EMBER_RETURN_IF_ERROR(RunTargetPasses(passes, log));
   code.code.assign(text.begin(), text.end());

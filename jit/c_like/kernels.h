@@ -10,6 +10,7 @@
 #ifndef EMBER_JIT_C_LIKE_KERNELS_H_
 #define EMBER_JIT_C_LIKE_KERNELS_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,11 @@ struct KernelsBuild {
   std::string_view prelude;
   // the name of the code's format (hal/executable.h)
   std::string_view format;
+  // Returns what is declared before the function of a phase, or an error with a
+  // reason of jit/backend/decline_reasons.h. Null: nothing.
+  std::function<StatusOr<std::string>(const loops::LoopNest& nest,
+                                      const loops::Phase& phase)>
+      declarations;
 };
 
 // Runs the device's passes on the verified nest, and prints the resulting

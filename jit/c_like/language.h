@@ -37,10 +37,17 @@ struct Language {
   // Largest number of lines of a function. Nests with longer functions are
   // declined.
   int64_t max_lines = 0;
+  // True for a language like WGSL, which is stricter than C: types change only
+  // by casts, bools are no numbers, sums of integers with a sign wrap, numbers
+  // of bits to shift by are of u32, and an expression of literals may be an
+  // error.
+  bool is_strict = false;
 
   // Names of the types of elements. Floats of 16 and 8 bits are held as their
   // bits, in u16 and u8. `size`: the unsigned type of numbers of elements,
-  // which has 32 bits or more.
+  // which has 32 bits or more. A strict language leaves i64, u64 and f64 empty
+  // if it lacks them: values of these types are then declined, except for i64
+  // values that fit 32 bits.
   struct Types {
     std::string_view boolean, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64;
     std::string_view size;
@@ -48,9 +55,13 @@ struct Language {
 
   // Forms of literals. Gap: $value, a number without a sign. Signed integers of
   // up to 31 bits need no form. infinite_f32 and infinite_f64: infinities and
-  // NaNs, whose $value is the bits as a decimal number.
+  // NaNs, whose $value is the bits as a decimal number. Strict languages use
+  // them for numbers of 2^22 and more, too, which a compiler must not see.
   struct Literals {
     std::string_view u32, i64, u64, f32, f64, infinite_f32, infinite_f64;
+    // Only of strict languages: bools (0 and 1), and integers of up to 32 bits
+    // with their sign. Shorter unsigned integers have the form u32.
+    std::string_view boolean, i32;
   } literals;
 
   // Expressions that reinterpret the bits of $value as another type of the same
@@ -67,6 +78,9 @@ struct Language {
     std::string_view call_f32, call_f64;
     std::string_view absolute, floor, ceil, round, truncate, square_root;
     std::string_view infinity;
+    // Conditions that hold if $value, of f32, is a NaN or an infinity. Empty:
+    // the condition is a comparison of floats.
+    std::string_view is_nan, is_infinite;
   } functions;
 
   // A cast. Gaps: $type, and $value, which is an operand or an expression in
@@ -106,7 +120,10 @@ struct Language {
 
   // Forms for functions that are GPU kernels. A launch passes them the buffers
   // in the device's memory (vm/format/device_abi.h). Set if and only if
-  // `invocation` is set.
+  // `invocation` is set. A language with `load` declares all data before the
+  // function (KernelsBuild::declarations) and has no binding, first_task,
+  // pointer, shared, shared_pointer and record; its slice declares the constant
+  // $name, the number of the first element of the workgroup's slice.
   struct Kernel {
     // The function's heading, before the brace. Gaps: $name, $arguments,
     // $invocations (number per workgroup).
@@ -152,6 +169,22 @@ struct Language {
   // The first and the last line of each function; both may be empty.
   std::string_view first_line, last_line;
 
+  // Returns $value of type `from` as type `to`, where both are integers, bools
+  // or floats of 32 bits or less. Null: a cast does that.
+  std::string (*convert)(DType from, DType to,
+                         const std::string& value) = nullptr;
+  // Accesses to an element of a buffer in memory, of languages without pointers
+  // to memory: `load` returns its value, `store` a statement that changes it.
+  // name: the buffer's name in the function; position: the element's number.
+  // Null: elements are those of a pointer.
+  std::string (*load)(const loops::LoopNest& nest, const loops::Phase& phase,
+                      uint32_t buffer, const std::string& name,
+                      std::string_view position) = nullptr;
+  std::string (*store)(const loops::LoopNest& nest, const loops::Phase& phase,
+                       uint32_t buffer, const std::string& name,
+                       std::string_view position,
+                       std::string_view value) = nullptr;
+
   // Returns the heading of a phase's function, before the brace. Null for
   // languages of kernels.
   std::string (*heading)(const loops::LoopNest& nest, const loops::Phase& phase,
@@ -174,13 +207,10 @@ constexpr bool IsComplete(const Language& l) {
                                       l.types.i8,
                                       l.types.i16,
                                       l.types.i32,
-                                      l.types.i64,
                                       l.types.u8,
                                       l.types.u16,
                                       l.types.u32,
-                                      l.types.u64,
                                       l.types.f32,
-                                      l.types.f64,
                                       l.types.size,
                                       l.literals.u32,
                                       l.literals.i64,
@@ -216,12 +246,24 @@ constexpr bool IsComplete(const Language& l) {
   const bool has_invocations = !l.invocation.heading.empty();
   const Language::Kernel& k = l.kernel;
   for (const std::string_view text :
-       {l.first_invocation, l.barrier, k.heading, k.binding, k.first_task,
-        k.workgroup, k.task_of_workgroup, k.task_of_invocation, k.pointer,
-        k.slice, k.shared_pointer, k.record}) {
+       {l.first_invocation, l.barrier, k.heading, k.workgroup,
+        k.task_of_workgroup, k.task_of_invocation, k.slice}) {
     if (text.empty() == has_invocations) return false;
   }
+  const bool has_pointers = has_invocations && l.load == nullptr;
+  for (const std::string_view text :
+       {k.binding, k.first_task, k.pointer, k.shared_pointer, k.record}) {
+    if (text.empty() == has_pointers) return false;
+  }
+  if ((l.load == nullptr) != (l.store == nullptr)) return false;
   if (l.parameter.empty() == k.parameter.empty()) return false;
+  for (const std::string_view type : {l.types.i64, l.types.u64, l.types.f64}) {
+    if (type.empty() && !l.is_strict) return false;
+  }
+  for (const std::string_view literal : {l.literals.boolean, l.literals.i32}) {
+    if (literal.empty() == l.is_strict) return false;
+  }
+  if ((l.convert != nullptr) != l.is_strict) return false;
   return l.max_lines > 0 && (l.heading == nullptr) == has_invocations &&
          (l.buffer == nullptr) == has_invocations;
 }

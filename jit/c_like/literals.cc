@@ -15,11 +15,17 @@ namespace {
 // type int.
 constexpr int64_t kMaxPlain = INT32_MAX;
 
+// Smallest absolute value of an f32 whose sums with others lose their
+// fractions.
+constexpr double kLeastHidden = 1 << 22;
+
 std::string Of(std::string_view form, const std::string& value) {
   return Fill(form, {{"value", value}});
 }
 
 std::string IntegerLiteral(const Language& language, int64_t value) {
+  if (language.is_strict && value >= INT32_MIN && value <= INT32_MAX)
+    return Of(language.literals.i32, std::to_string(value));
   const std::string_view form = language.literals.i64;
   if (value == INT64_MIN)
     return Concat({"(-", Of(form, std::to_string(INT64_MAX)), " - 1)"});
@@ -39,7 +45,10 @@ std::string FloatLiteral(const Language& language, DType type, uint64_t bits) {
   const double value = tensor::BitsToDouble(bits, type);
   const Language::Literals& forms = language.literals;
   const bool is_double = type == DType::kF64;
-  if (std::isfinite(value))
+  // A compiler that may reassociate must not see the numbers that round a sum,
+  // as 2^23 does in (x + 2^23) - 2^23, so strict languages get their bits.
+  const bool is_hidden = language.is_strict && std::abs(value) >= kLeastHidden;
+  if (std::isfinite(value) && !is_hidden)
     return Of(is_double ? forms.f64 : forms.f32, HexadecimalFloat(value));
   return Of(is_double ? forms.infinite_f64 : forms.infinite_f32,
             std::to_string(bits));
@@ -57,13 +66,18 @@ std::string LiteralOf(const Language& language, DType type, uint64_t bits) {
     case DType::kU32:
       return Of(language.literals.u32, std::to_string(bits));
     case DType::kBool:
+      return language.is_strict
+                 ? Of(language.literals.boolean, std::to_string(bits))
+                 : std::to_string(bits);
     case DType::kU8:
     case DType::kU16:
     case DType::kF16:
     case DType::kBF16:
     case DType::kF8E4M3FN:
     case DType::kF8E5M2:
-      return std::to_string(bits);
+      return language.is_strict
+                 ? Of(language.literals.u32, std::to_string(bits))
+                 : std::to_string(bits);
     case DType::kI8:
     case DType::kI16:
     case DType::kI32:

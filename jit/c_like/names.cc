@@ -34,10 +34,11 @@ std::string Names::Buffer(uint32_t number) {
   std::string name = BufferName(nest_, number);
   if (!declared_.insert(name).second) return name;
   if (buffer.scope != MemoryScope::kRegister) {
-    c_.LineAt(0, Part::kBegin,
-              language_.HasInvocations()
-                  ? KernelBufferLine(language_, nest_, phase_, number, name)
-                  : language_.buffer(nest_, number, name));
+    const std::string line =
+        language_.HasInvocations()
+            ? KernelBufferLine(language_, nest_, phase_, number, name)
+            : language_.buffer(nest_, number, name);
+    if (!line.empty()) c_.LineAt(0, Part::kBegin, line);
     return name;
   }
   int64_t elements = 1;
@@ -50,6 +51,26 @@ std::string Names::Buffer(uint32_t number) {
                   {"name", name},
                   {"count", std::to_string(elements)}}));
   return name;
+}
+
+bool Names::IsAccessedByForm(uint32_t buffer) const {
+  return language_.load != nullptr &&
+         nest_.buffers[buffer].scope != MemoryScope::kRegister;
+}
+
+std::string Names::Element(uint32_t buffer, std::string_view position) {
+  const std::string name = Buffer(buffer);
+  if (IsAccessedByForm(buffer))
+    return language_.load(nest_, phase_, buffer, name, position);
+  return Concat({name, "[", position, "]"});
+}
+
+std::string Names::Assignment(uint32_t buffer, std::string_view position,
+                              std::string_view value) {
+  const std::string name = Buffer(buffer);
+  if (IsAccessedByForm(buffer))
+    return language_.store(nest_, phase_, buffer, name, position, value);
+  return Concat({name, "[", position, "] = ", value, ";"});
 }
 
 std::string Names::Variable(loops::NodeId variable) const {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jit/c_like/identifiers.h"
@@ -30,6 +31,11 @@ class Names {
   // Returns the buffer's name: that of a pointer to its first element, or of an
   // array.
   std::string Buffer(uint32_t number);
+  // Returns the value of the element with this number, and the statement that
+  // stores a value there.
+  std::string Element(uint32_t buffer, std::string_view position);
+  std::string Assignment(uint32_t buffer, std::string_view position,
+                         std::string_view value);
   // Returns the name of a loop variable, which is an Axis node.
   std::string Variable(loops::NodeId variable) const;
 
@@ -38,6 +44,9 @@ class Names {
   bool IsOfInvocation(uint32_t buffer) const { return of_invocation_[buffer]; }
 
  private:
+  // True if the language has no pointer to the buffer.
+  bool IsAccessedByForm(uint32_t buffer) const;
+
   const Language& language_;
   const loops::LoopNest& nest_;
   const loops::Phase& phase_;

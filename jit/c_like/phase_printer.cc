@@ -7,6 +7,7 @@
 #include "jit/c_like/expression_printer.h"
 #include "jit/c_like/form.h"
 #include "jit/c_like/kernel_function.h"
+#include "jit/c_like/literals.h"
 #include "jit/c_like/source_builder.h"
 #include "jit/c_like/store_printer.h"
 #include "jit/loops/walk.h"
@@ -218,7 +219,9 @@ void PhasePrinter::PrintLanesIf(const Statement& statement) {
                 {"name", mask},
                 {"count", std::to_string(around.extent)}}));
   c_.Line(Fill(language_.declarations.variable,
-               {{"type", type}, {"name", is_any_on}, {"value", "0"}}));
+               {{"type", type},
+                {"name", is_any_on},
+                {"value", LiteralOf(language_, DType::kBool, 0)}}));
   expressions_.ForEachLane([&] {
     const std::string is_on = Concat({mask, "[", expressions_.Lane(), "]"});
     c_.Line(
@@ -254,11 +257,13 @@ void PhasePrinter::PrintCheck(const Statement& check) {
 
 void PhasePrinter::PrintRecordedCheck(const Block& block, size_t number) {
   const std::string holds = c_.NewName();
-  c_.Line(Fill(
-      language_.declarations.variable,
-      {{"type", language_.types.boolean}, {"name", holds}, {"value", "1"}}));
+  c_.Line(Fill(language_.declarations.variable,
+               {{"type", language_.types.boolean},
+                {"name", holds},
+                {"value", LiteralOf(language_, DType::kBool, 1)}}));
   PrintTest(block[number], [&](const std::string& line) {
-    c_.Line(Concat({"{ ", holds, " = 0; ", line, " }"}));
+    c_.Line(Concat({"{ ", holds, " = ", LiteralOf(language_, DType::kBool, 0),
+                    "; ", line, " }"}));
   });
   expressions_.EnterBranch(holds);
   PrintBlock(block, number + 1);

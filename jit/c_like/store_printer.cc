@@ -52,7 +52,9 @@ void StorePrinter::PrintLanes(const std::vector<Store>& stores) {
     all[i].store = &stores[i];
     if (expressions_.HasLoad(stores[i].value)) {
       const DType type = nest_.buffers[stores[i].buffer].type;
-      all[i].value = declare(TypeOf(language, type));
+      // A value that is stored as an i64 which the language lacks has 32 bits.
+      const std::string_view name = TypeOf(language, type);
+      all[i].value = declare(name.empty() ? language.types.i32 : name);
     }
     if (PositionHasLoad(stores[i]))
       all[i].position = declare(language.types.size);
@@ -113,11 +115,12 @@ bool StorePrinter::IsApart(const std::vector<Store>& stores) const {
 
 void StorePrinter::Write(const Pending& pending) {
   const Store& store = *pending.store;
-  const std::string element = expressions_.At(store.buffer, pending.position);
-  const std::string value = store.update == tensor::Update::kAssign
-                                ? pending.value
-                                : Updated(store, element, pending.value);
-  c_.Line(Concat({element, " = ", value, ";"}));
+  const std::string value =
+      store.update == tensor::Update::kAssign
+          ? pending.value
+          : Updated(store, expressions_.At(store.buffer, pending.position),
+                    pending.value);
+  c_.Line(expressions_.Assignment(store.buffer, pending.position, value));
 }
 
 std::string StorePrinter::Updated(const Store& store,

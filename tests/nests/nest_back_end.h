@@ -56,6 +56,8 @@ struct NestBackEnd {
   // False if the hardware has no f64. The suite then leaves out arithmetic
   // cases with it, and the back end declines nests with it.
   bool has_f64 = true;
+  // False if the hardware has no integers of 64 bits, likewise.
+  bool has_wide_integers = true;
   // Number of random nests in each run of the suite.
   uint64_t random_nests = 16;
   // Returns "", or what this machine lacks to run the back end's code.

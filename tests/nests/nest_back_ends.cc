@@ -93,6 +93,21 @@ constexpr NestBackEnd kBackEnds[] = {
      .matrices = MetalMatrices,
      .schedule = ScheduleForMetal,
      .run = RunMetal},
+    {.name = "wgsl",
+     .doc = "WGSL on the adapter that Dawn for Node finds",
+     .is_device = true,
+     .lanes = {4, 7},
+     // Few cases share a nest, because an entry point has few storage buffers.
+     .case_share = 4,
+     .has_f64 = false,
+     .has_wide_integers = false,
+     .random_nests = 24,
+     .missing = WgslMissing,
+     .machine = WgslMachine,
+     .keeps_subnormals = WgslKeepsSubnormals,
+     .matrices = WgslMatrices,
+     .schedule = ScheduleForWgsl,
+     .run = RunWgsl},
 };
 
 }  // namespace

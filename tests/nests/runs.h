@@ -70,6 +70,16 @@ Status ScheduleForMetal(schedule::Schedule& schedule);
 Status RunMetal(const loops::LoopNest& nest,
                 const std::vector<int64_t>& parameters, Contents& buffers);
 
+// The back end of wgsl.cc: WGSL on the adapter that Dawn for Node finds
+// (jit/wgsl/testing/webgpu_device.h).
+std::string WgslMissing();
+std::string WgslMachine();
+bool WgslKeepsSubnormals(DType type);
+std::optional<std::vector<loops::MatrixType>> WgslMatrices();
+Status ScheduleForWgsl(schedule::Schedule& schedule);
+Status RunWgsl(const loops::LoopNest& nest,
+               const std::vector<int64_t>& parameters, Contents& buffers);
+
 }  // namespace ember::nests
 
 #endif  // EMBER_TESTS_NESTS_RUNS_H_
