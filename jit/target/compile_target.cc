@@ -55,7 +55,7 @@ constexpr Feature kFeatures[] = {
 };
 
 // The families of devices: their names precede a version.
-constexpr std::string_view kDevices[] = {"vulkan", "sm_", "opencl"};
+constexpr std::string_view kDevices[] = {"vulkan", "sm_", "opencl", "metal"};
 
 // Features of a text that describe a machine but that code does not need.
 constexpr std::string_view kDescriptions[] = {"l1", "l2", "l3", "cores"};
@@ -140,10 +140,10 @@ StatusOr<CompileTarget> OfDevice(std::string_view text) {
   if (digit != name.find_first_of("0123456789.") || digit >= name.size() ||
       std::ranges::find(kDevices, name.substr(0, digit)) ==
           std::end(kDevices)) {
-    return InvalidArgumentError(
-        Concat({"target '", text,
-                "': expected vulkan, sm_ or opencl with a version, found '",
-                name, "'"}));
+    return InvalidArgumentError(Concat(
+        {"target '", text,
+         "': expected vulkan, sm_, opencl or metal with a version, found '",
+         name, "'"}));
   }
   if (target.Has("emulated")) {
     return InvalidArgumentError(
