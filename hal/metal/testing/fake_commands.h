@@ -27,6 +27,9 @@
 
 namespace ember::hal::metal::fake {
 
+// Bytes of threadgroup memory that the device has.
+inline constexpr uint64_t kThreadgroupBytes = 32768;
+
 struct FakeBuffer final : Object {
   static constexpr std::string_view kKind = "buffer";
   // The contents begin `skew` bytes behind a multiple of 64. They are null if

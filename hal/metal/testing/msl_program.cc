@@ -109,9 +109,9 @@ void* CompileAndOpen(const std::string& text, std::string& problem) {
                            ? ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)
                            : nullptr;
   if (handle != nullptr) return handle;
-  const StatusOr<std::string> said = ReadFile(log);
-  problem = Concat(
-      {"error: ", compiler, " refuses the program\n", said.ok() ? *said : ""});
+  problem = ReadFile(log).ok() ? *ReadFile(log) : "";
+  if (problem.empty())
+    problem = Concat({"error: ", compiler, " refuses the program"});
   return nullptr;
 }
 
