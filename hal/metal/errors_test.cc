@@ -157,7 +157,9 @@ TEST_F(ErrorsTest, CodeThatIsNone) {
   EXPECT_EQ(refusal(definition).code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(refusal(definition).message()),
               StartsWith("executable 'scale': metal device 'fake': "
-                         "newLibraryWithSource gave nil: error: "));
+                         "newLibraryWithSource gave nil: "));
+  EXPECT_THAT(std::string(refusal(definition).message()),
+              HasSubstr("program.cc:1:1: error: "));
   EXPECT_EQ(refusal(definition).message().find('\n'), std::string_view::npos);
   definition = code.definition();
   definition.workgroup = {2048, 1, 1};
