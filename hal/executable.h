@@ -13,6 +13,9 @@
 //                    of `workgroup` threads, with `shared_bytes` of dynamic
 //                    memory
 //   "cubin"          cuda: the same, compiled for the device
+//   "msl"            metal: `code` is a program of the Metal Shading Language as
+//                    text with a kernel function `entry_point`
+//                    (hal/metal/device.h)
 //   "emulated-grid"  cuda-emulated: the same as code of this process
 //                    (hal/cuda/emulated/grid.h)
 //

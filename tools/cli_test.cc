@@ -154,12 +154,12 @@ TEST_F(CliTest, BadCommandLines) {
               2);
   ExpectError("vm-run model.vmfb --thread=2",
               "vm-run: unknown flag --thread; did you mean --threads?", 2);
-  ExpectError(
-      "vm-run model.vmfb --device=toaster",
-      "vm-run: --device: expected one of cpu, cuda, cuda-emulated, "
-      "null, opencl, vulkan, with :NUMBER behind it for another one of its "
-      "devices, found 'toaster'",
-      2);
+  ExpectError("vm-run model.vmfb --device=toaster",
+              "vm-run: --device: expected one of cpu, cuda, cuda-emulated, "
+              "metal, null, opencl, vulkan, with :NUMBER behind it for another "
+              "one of its "
+              "devices, found 'toaster'",
+              2);
   ExpectError("vm-compile digits.onnx",
               "vm-compile: expected -o FILE to say where the module goes "
               "(see --help)",

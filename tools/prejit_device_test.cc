@@ -168,8 +168,9 @@ TEST_F(PrejitDeviceTest, PtxIsMadeWithoutADevice) {
   EXPECT_THAT(
       Run("vm-prejit model.vmfb --target=sm_80+emulated -o x.vmfb").output,
       HasSubstr("expected a device that files can have code of"));
-  EXPECT_THAT(Run("vm-prejit model.vmfb --target=sm_a -o x.vmfb").output,
-              HasSubstr("expected vulkan, sm_ or opencl with a version"));
+  EXPECT_THAT(
+      Run("vm-prejit model.vmfb --target=sm_a -o x.vmfb").output,
+      HasSubstr("expected vulkan, sm_, opencl or metal with a version"));
 }
 
 }  // namespace

@@ -237,7 +237,8 @@ TEST_F(WrongKernelsTest, DiffWithoutSense) {
               "vm-diff: expected MODEL or --repro=FOLDER, found both", 2);
   ExpectError("vm-diff model.vmfb --b=device:gpu",
               "vm-diff: -b: expected one of tier:0, tier:1, tier:2, "
-              "device:cpu, device:cuda, device:cuda-emulated, device:null, "
+              "device:cpu, device:cuda, device:cuda-emulated, device:metal, "
+              "device:null, "
               "device:opencl, device:vulkan, found 'device:gpu'",
               2);
   ExpectError("vm-diff model.vmfb --b=device:null,tier:2",

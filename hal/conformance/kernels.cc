@@ -147,6 +147,19 @@ kernel void scale(global uchar *in, ulong in_at, global uchar *out,
 
 constexpr const char* kNothingOpenCl = "kernel void nothing(void) {}\n";
 
+constexpr const char* kScaleMsl = R"(#include <metal_stdlib>
+using namespace metal;
+kernel void scale(device const uint *in [[buffer(0)]], device uint *out [[buffer(1)]], constant long *parameters [[buffer(30)]], uint3 group [[threadgroup_position_in_grid]], uint3 groups [[threadgroups_per_grid]]) {
+  const uint chunk = group.x + groups.x * (group.y + groups.y * group.z);
+  out[chunk] = in[chunk] * (uint)parameters[0];
+}
+)";
+
+constexpr const char* kNothingMsl = R"(#include <metal_stdlib>
+using namespace metal;
+kernel void nothing() {}
+)";
+
 void ScaleOfGrid(cuda::GridThread* thread, void* const* arguments) {
   const uint32_t chunk =
       thread->block[0] +
@@ -169,6 +182,7 @@ struct Row {
   const char* spirv;
   const char* ptx;
   const char* opencl;
+  const char* msl;
   cuda::GridKernel grid;
   int binding_count;
   int parameter_count;
@@ -176,10 +190,10 @@ struct Row {
 
 // The kernels in all formats. There is one row for each value of Kernel, in the
 // order of the enum.
-constexpr Row kRows[] = {
-    {"scale", Scale, kScaleText, kScalePtx, kScaleOpenCl, ScaleOfGrid, 2, 1},
-    {"nothing", Nothing, kNothingText, kNothingPtx, kNothingOpenCl,
-     NothingOfGrid, 0, 0}};
+constexpr Row kRows[] = {{"scale", Scale, kScaleText, kScalePtx, kScaleOpenCl,
+                          kScaleMsl, ScaleOfGrid, 2, 1},
+                         {"nothing", Nothing, kNothingText, kNothingPtx,
+                          kNothingOpenCl, kNothingMsl, NothingOfGrid, 0, 0}};
 
 }  // namespace
 
@@ -194,8 +208,10 @@ KernelCode::KernelCode(Kernel kernel, std::string_view format) {
     return;
   }
   definition_.entry_point = row.name;
-  if (format == "ptx" || format == "opencl-c") {
-    const std::string_view text = format == "ptx" ? row.ptx : row.opencl;
+  if (format == "ptx" || format == "opencl-c" || format == "msl") {
+    const std::string_view text = format == "ptx"   ? row.ptx
+                                  : format == "msl" ? row.msl
+                                                    : row.opencl;
     definition_.code = {reinterpret_cast<const uint8_t*>(text.data()),
                         text.size()};
     return;

@@ -23,8 +23,8 @@ enum class Kernel : uint8_t {
   kNothing,
 };
 
-inline constexpr std::string_view kFormats[] = {"host-function", "spirv", "ptx",
-                                                "emulated-grid", "opencl-c"};
+inline constexpr std::string_view kFormats[] = {
+    "host-function", "spirv", "ptx", "emulated-grid", "opencl-c", "msl"};
 
 class KernelCode {
  public:

@@ -5,6 +5,7 @@
 
 #include "hal/cpu/device.h"
 #include "hal/cuda/device.h"
+#include "hal/metal/device.h"
 #include "hal/null/device.h"
 #include "hal/opencl/device.h"
 #include "hal/vulkan/device.h"
@@ -40,6 +41,8 @@ constexpr Driver kDrivers[] = {
      "NVIDIA's GPUs through CUDA's driver: PTX"},
     {"cuda-emulated", CreateEmulatedCudaDevice, ListEmulatedCudaDevices,
      "kernels for CUDA thread by thread on the host, each access checked"},
+    {"metal", CreateMetalDevice, ListMetalDevices,
+     "Apple's GPUs through Metal: the Metal Shading Language"},
     {"null", CreateOnly<CreateNullDevice>, ListOnly<CreateNullDevice>,
      "counts and discards: the template for new drivers"},
     {"opencl", CreateOpenClDevice, ListOpenClDevices,

@@ -33,7 +33,7 @@ StatusOr<gpu::DeviceCode> EmitProgram(const loops::LoopNest& nest,
                                               {.language = kLanguage,
                                                .device = target,
                                                .prelude = kPrelude,
-                                               .format = "metal"},
+                                               .format = "msl"},
                                               log));
   EMBER_RETURN_IF_ERROR(CheckBindings(code));
   return code;

@@ -2,6 +2,7 @@
 
 #include "jit/c/backend.h"
 #include "jit/llvm/backend.h"
+#include "jit/metal/backend.h"
 #include "jit/opencl/backend.h"
 #include "jit/ptx/backend.h"
 #include "jit/spirv/backend.h"
@@ -11,8 +12,8 @@ namespace {
 
 // The row of CPUs is last, because it serves every target.
 constexpr const Backend* kBackends[] = {
-    &kVulkanBackend, &kCudaBackend,         &kOpenClBackend,
-    &kCBackend,      &llvm_ir::kCpuBackend,
+    &kVulkanBackend, &kCudaBackend, &kOpenClBackend,
+    &kMetalBackend,  &kCBackend,    &llvm_ir::kCpuBackend,
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ TEST(Backends, EachTargetHasItsOwn) {
       {"vulkan1.1", "vulkan"},
       {"sm_70", "cuda"},
       {"opencl3.0+cpu+f64+subgroup8+shared524288", "opencl"},
+      {"metal2.4+subgroup32+shared32768+invocations1024", "metal"},
       {"sm_90a+subgroup32+shared232448", "cuda"},
       {"c11", "c"},
       {"c11+l1=16K", "c"},

@@ -57,7 +57,7 @@ constexpr Feature kFeatures[] = {
 
 // Names of the families of devices. The text of a device's target begins with
 // one of them, followed by a version: "vulkan1.3".
-constexpr std::string_view kDevices[] = {"vulkan", "sm_", "opencl"};
+constexpr std::string_view kDevices[] = {"vulkan", "sm_", "opencl", "metal"};
 
 // Features of a target's text that describe the machine for schedules. Code
 // runs on machines that lack them.
@@ -143,10 +143,10 @@ StatusOr<CompileTarget> OfDevice(std::string_view text) {
   if (digit != name.find_first_of("0123456789.") || digit >= name.size() ||
       std::ranges::find(kDevices, name.substr(0, digit)) ==
           std::end(kDevices)) {
-    return InvalidArgumentError(
-        Concat({"target '", text,
-                "': expected vulkan, sm_ or opencl with a version, found '",
-                name, "'"}));
+    return InvalidArgumentError(Concat(
+        {"target '", text,
+         "': expected vulkan, sm_, opencl or metal with a version, found '",
+         name, "'"}));
   }
   if (target.Has("emulated")) {
     return InvalidArgumentError(

@@ -23,11 +23,11 @@ StatusOr<std::string> TargetForCode(std::string_view name) {
   EMBER_ASSIGN_OR_RETURN(jit::CompileTarget target,
                          jit::FindCompileTarget(name));
   if (target.llvm.empty()) return std::move(target.target);
-  return UnimplementedError(
-      Concat({"target ", name,
-              ": expected this machine (host), c11 or a device (vulkan..., "
-              "sm_..., opencl...), found a processor; c11 gives C for any "
-              "processor"}));
+  return UnimplementedError(Concat(
+      {"target ", name,
+       ": expected this machine (host), c11 or a device (vulkan..., "
+       "sm_..., opencl..., metal...), found a processor; c11 gives C for any "
+       "processor"}));
 }
 
 }  // namespace ember::te_api

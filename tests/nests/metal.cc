@@ -11,19 +11,20 @@ namespace metal = jit::metal;
 
 std::string MetalMissing() { return metal::MissingCompiler(); }
 
-std::string MetalMachine() { return "the emulated grid, as C++"; }
+std::string MetalMachine() { return "the fake Metal device"; }
 
 std::optional<std::vector<loops::MatrixType>> MetalMatrices() {
   return std::vector<loops::MatrixType>();
 }
 
 Status ScheduleForMetal(schedule::Schedule& schedule) {
-  return ScheduleForGpu(jit::GpuModel::Of(metal::kTestTarget), schedule);
+  return ScheduleForGpu(jit::GpuModel::Of(metal::TestDevice()->target()),
+                        schedule);
 }
 
 Status RunMetal(const loops::LoopNest& nest,
                 const std::vector<int64_t>& parameters, Contents& buffers) {
-  return metal::RunOnGrid(nest, parameters, buffers);
+  return metal::RunOnFake(nest, parameters, buffers);
 }
 
 }  // namespace ember::nests

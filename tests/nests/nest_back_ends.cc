@@ -79,8 +79,8 @@ constexpr NestBackEnd kBackEnds[] = {
      .schedule = ScheduleForOpenCl,
      .run = RunOpenCl},
     {.name = "metal",
-     .doc = "MSL that this machine's compiler compiles as C++, on the emulated "
-            "grid",
+     .doc = "MSL on the fake Metal device, which compiles it as C++ and runs "
+            "it thread by thread",
      .is_device = true,
      .lanes = {4, 7},
      .cases_at_once = 24,

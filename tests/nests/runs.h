@@ -61,8 +61,8 @@ Status ScheduleForOpenCl(schedule::Schedule& schedule);
 Status RunOpenCl(const loops::LoopNest& nest,
                  const std::vector<int64_t>& parameters, Contents& buffers);
 
-// The back end of metal.cc: MSL that this machine's compiler compiles as C++,
-// on the emulated grid (jit/metal/testing/run_nest.h).
+// The back end of metal.cc: MSL on the driver above fake functions of Metal,
+// which compile it as C++ (jit/metal/testing/run_nest.h).
 std::string MetalMissing();
 std::string MetalMachine();
 std::optional<std::vector<loops::MatrixType>> MetalMatrices();

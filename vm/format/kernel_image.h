@@ -80,7 +80,10 @@ enum class CodeConsumer : uint8_t {
       "Functions of C11 as text, which a compiler has to make code of: each phase names one, which " \
       "is a PhaseFunction (kernel_abi.h). Nothing runs them as they are.") \
   row(OpenClC, "opencl-c", kDevice, \
-      "A program of OpenCL C as text; each phase is a kernel function (device_abi.h).")
+      "A program of OpenCL C as text; each phase is a kernel function (device_abi.h).") \
+  row(Msl, "msl", kDevice, \
+      "A program of the Metal Shading Language as text; each phase is a kernel function " \
+      "(device_abi.h).")
 // clang-format on
 
 enum class KernelFormat : uint8_t {

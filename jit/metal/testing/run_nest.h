@@ -1,9 +1,9 @@
-// Runs nests as MSL in tests: a C++ compiler of this machine compiles the
-// program with the header shim/metal_stdlib, and the emulated grid runs its
-// threadgroups (hal/cuda/emulated).
+// Runs nests as MSL in tests: on the Metal driver above the fake functions,
+// which compile programs as C++ and run their threadgroups thread by thread
+// (hal/metal/testing/fake_metal.h).
 //
 //   if (!MissingCompiler().empty()) GTEST_SKIP() << MissingCompiler();
-//   Status status = RunOnGrid(nest, parameters, buffers);
+//   Status status = RunOnFake(nest, parameters, buffers);
 //
 // The environment variable EMBER_TEST_CXX names another compiler than c++, with
 // options.
@@ -22,19 +22,17 @@
 
 namespace ember::jit::metal {
 
-// The target for which programs are emitted that run on this machine.
-inline constexpr char kTestTarget[] =
-    "metal2.4+subgroup32+shared32768+invocations1024";
-
-// Returns an empty string if there is a C++ compiler, otherwise a message that
-// there is none.
+// Returns an empty string, or a message that there is no compiler.
 std::string MissingCompiler();
 
-// Emits and compiles the nest, and runs its prologue and its phases. On return,
-// `buffers` has the contents of the device's memory. Also checks that bytes
-// around each buffer did not change. Errors: kInternal with the compiler's
-// message if it refuses the program.
-Status RunOnGrid(const loops::LoopNest& nest,
+// Returns the device above the fake functions. There must be a compiler.
+std::shared_ptr<hal::Device> TestDevice();
+
+// Emits, records and runs the nest, prologue and phases. Then `buffers` has the
+// contents of the device's memory. Checks that bytes around each buffer did not
+// change. InvalidArgument with the compiler's message if it refuses the
+// program.
+Status RunOnFake(const loops::LoopNest& nest,
                  const std::vector<int64_t>& parameters, gpu::Bytes& buffers);
 
 }  // namespace ember::jit::metal

@@ -26,7 +26,7 @@ constexpr Alias kAliases[] = {
     {"avx2", "x86-64-v3"},    {"avx512", "x86-64-v4"},
     {"native", "host"},       {"c", "c11"},
     {"cuda", "sm_80"},        {"spirv", "vulkan1.2"},
-    {"opencl", "opencl1.2"},
+    {"opencl", "opencl1.2"},  {"metal", "metal2.4"},
 };
 
 // Returns the names of all targets, each with its optional features: "aarch64

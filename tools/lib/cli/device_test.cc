@@ -34,7 +34,8 @@ TEST(DeviceTest, NamesWhatIsWrong) {
   EXPECT_EQ(OpenDevice("cpu", 1025).status().message(),
             "--threads: expected at most 1024, found 1025");
   const std::string known =
-      "--device: expected one of cpu, cuda, cuda-emulated, null, opencl, "
+      "--device: expected one of cpu, cuda, cuda-emulated, metal, null, "
+      "opencl, "
       "vulkan, with "
       ":NUMBER behind it for another one of its devices, found ";
   EXPECT_EQ(OpenDevice("cpu:x", 1).status().message(), known + "'cpu:x'");

@@ -1,8 +1,8 @@
 // The part of the emulated grid's threads (hal/cuda/emulated/grid.h) that
 // kernels of MSL use, declared again without the standard library, so that a
-// kernel compiles in milliseconds. run_nest.cc compares both declarations.
-#ifndef EMBER_JIT_METAL_TESTING_SHIM_GRID_THREAD_H_
-#define EMBER_JIT_METAL_TESTING_SHIM_GRID_THREAD_H_
+// kernel compiles in milliseconds. msl_program.cc compares both declarations.
+#ifndef EMBER_HAL_METAL_TESTING_SHIM_GRID_THREAD_H_
+#define EMBER_HAL_METAL_TESTING_SHIM_GRID_THREAD_H_
 
 namespace ember_shim {
 
@@ -24,4 +24,4 @@ struct GridThread {
 
 }  // namespace ember_shim
 
-#endif  // EMBER_JIT_METAL_TESTING_SHIM_GRID_THREAD_H_
+#endif  // EMBER_HAL_METAL_TESTING_SHIM_GRID_THREAD_H_
