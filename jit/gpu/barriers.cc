@@ -157,10 +157,12 @@ class BarrierPlanner {
   }
 
   // Returns the slots whose asynchronous stores are complete after the await,
-  // as writes that other invocations see after the next barrier. If each
-  // iteration has one await, that is one slot: the await leaves the last n
-  // groups of stores in flight, so it completes the group of n iterations ago,
-  // and earlier awaits completed the groups before it.
+  // as writes that other invocations see after the next barrier. Inside the
+  // ring's loop, if each iteration has one await, that is one slot: the await
+  // leaves the last n groups of stores in flight, so it completes the group of
+  // n iterations ago, and earlier awaits completed the groups before it.
+  // Outside of that loop, these are the slots in `begun_`. In all other cases
+  // every slot is returned.
   Accesses Awaited(const Statement& await) const {
     Accesses accesses(nest_.buffers.size());
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
@@ -527,8 +529,8 @@ class BarrierPlanner {
   std::vector<RingSlots> begun_;
   // for each serial loop: number of awaits per iteration
   std::unordered_map<NodeId, int> awaits_;
-  // true while PlanLoop runs only to count barriers: inner loops are not tried
-  // then
+  // true while PlanLoop runs only to count barriers; inner loops are then not
+  // planned twice
   bool looks_ = false;
   std::vector<NodeId> around_;  // variables of the loops around the planned
                                 // statement

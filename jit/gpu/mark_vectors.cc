@@ -164,8 +164,8 @@ class Marker {
     return access->width;
   }
 
-  // True if code must test that the index is in bounds. In unrolled loops, an
-  // index of constants and loop variables needs no test.
+  // True if code must test that the index is in bounds. An index of constants
+  // and of variables of loops whose code is written out needs no test.
   bool IsTested(NodeId index, NodeId extent) const {
     const tensor::Interval inside = facts_.RangeOf(index);
     if (inside.low >= 0 && inside.high < facts_.RangeOf(extent).low)

@@ -66,8 +66,9 @@ class Finder {
                loops::ExtentOf(nest_.pool, statement.variable)) == subgroups_;
   }
 
-  // True if all statements of the block are products of matrices whose factors
-  // are in panels. Adds their factors to `factors_`.
+  // True if all statements of the block are products of matrices that several
+  // warps compute together and whose factors are both in panels. Adds their
+  // factors to `factors_`.
   bool AreProducts(const Block& block, NodeId subgroup) {
     return std::ranges::all_of(block, [&](const Statement& statement) {
       if (IsLoop(statement, LoopKind::kUnrolled))
