@@ -94,8 +94,9 @@ struct MatrixInstruction {
   MatrixFragment Sum() const;  // fragment of the sums, rows x columns
 };
 
-// Returns all rows of the table. Among rows of equal element types, those with
-// a larger depth come first, since one instruction then does more.
+// Returns all rows of the table. Among rows of equal element types and numbers
+// of warps, those with a larger depth come first, since one instruction then
+// does more.
 std::span<const MatrixInstruction> MatrixInstructions();
 
 // Returns the row for a product of this type; null if the target
