@@ -26,8 +26,8 @@ using tensor::Opcode;
 
 namespace {
 
-// For each buffer: the ring slots that some statements read, and those that
-// they write.
+// The ring slots of each buffer that a set of statements reads (`reads`), and
+// those that it writes (`writes`).
 struct Touched {
   std::vector<RingSlots> reads, writes;
 

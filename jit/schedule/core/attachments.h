@@ -17,8 +17,7 @@
 namespace ember::schedule {
 
 // True if each iteration of the consumer's loops, from the outermost to `loop`,
-// needs different elements of the producer. Then no element is computed twice,
-// and none that the dispatch returns is left out.
+// needs different elements of the producer. Then no element is computed twice.
 bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
                     int loop);
 

@@ -580,7 +580,8 @@ class Chooser {
 
   // Returns the number of the axis along which lanes run in all stages: the
   // root's last axis with more than one point. Returns -1 if some stage does
-  // not have that axis.
+  // not have that axis, if vectors along it do not pay, or if the root is a
+  // reduction.
   int LaneAxisOf(const StageGroup& group) const {
     const StageShape root(writer_.computation(), writer_.NumberOf(group.root));
     int axis = root.spatial_count() - 1;

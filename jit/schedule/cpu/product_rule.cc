@@ -181,9 +181,9 @@ struct RowBlock {
   int64_t rows = 0;
 };
 
-// Returns the number of rows per block, a divisor of `extent`, whose part of
-// the copy fits `room` bytes. bytes: size of the whole copy. If possible there
-// are at least `least_blocks` blocks.
+// Returns the largest number of rows per block, a divisor of `extent`, whose
+// part of the copy fits `room` bytes; 0 if there is none. bytes: size of the
+// whole copy. If possible there are at least `least_blocks` blocks.
 int64_t RowsThatFit(int64_t extent, int64_t bytes, int64_t room,
                     int64_t least_blocks) {
   int64_t best = 0;

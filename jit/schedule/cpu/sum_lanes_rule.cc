@@ -103,9 +103,10 @@ class SumTileChooser {
     return -1;
   }
 
-  // True if lanes can run along the axis: along it each factor is contiguous,
-  // constant in value, or a constant of the module that can be packed to be
-  // contiguous. At least two factors must move along the axis.
+  // True if lanes can run along the axis: no factor is padded, and along the
+  // axis each factor is contiguous, constant in value, or a constant of the
+  // module that can be packed to be contiguous. At least two factors must move
+  // along the axis.
   bool LiesAlong(int axis) const {
     int moving = 0;
     for (NodeId load : shape_.loads()) {
@@ -119,9 +120,9 @@ class SumTileChooser {
   }
 
   // Returns the extra cycles of a register tile with lanes along the axis, for
-  // factors that are not contiguous along it. Such a factor is copied in each
-  // call, or, if the axis is only a term of an index, each lane is loaded by
-  // itself.
+  // factors that are neither constants of the module nor contiguous along it.
+  // Such a factor is copied in each call, or, if the axis is only a term of an
+  // index, each lane is loaded by itself.
   double ReadingCycles(int axis) const {
     double cycles = 0;
     for (NodeId load : shape_.loads()) {

@@ -123,8 +123,8 @@ class MatrixTileChooser {
            TypeOf(1 - first_) == type.b;
   }
 
-  // Returns the longest axis of the results along which the first factor moves
-  // and the second does not; -1 if there is none.
+  // Returns the longest axis of the results along which factor number `factor`
+  // moves and factor number `other` does not; -1 if there is none.
   int LargestAxis(int factor, int other) const {
     int best = -1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {

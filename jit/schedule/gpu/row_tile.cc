@@ -464,7 +464,8 @@ class RowTileScheduler {
     return {c().buffers[writer_.StageAt(stage).stores[0].buffer].name};
   }
 
-  // Pads the rows of the stage's buffer, unless a row has only one element.
+  // Pads the rows of the stage's buffer, unless a row has only one element or
+  // consists of partial results.
   void PadRows(const StageRef& stage, DType type) {
     if (ColumnsOf(stage) == 1 || parts_.contains(stage)) return;
     const int64_t elements = kRowPaddingBytes / DTypeByteSize(type);

@@ -214,7 +214,8 @@ std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
 }
 
 // Returns the default value of all padded loads; nullopt if no load is padded.
-// Returns an error if two loads have different default values.
+// Returns an error if two loads have different default values, if only some
+// loads are padded, or if the default value is not constant.
 StatusOr<std::optional<NodeId>> DefaultOf(const Computation& c,
                                           const CopyOperands& operands) {
   std::optional<NodeId> common;

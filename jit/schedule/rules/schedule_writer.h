@@ -51,9 +51,9 @@ class ScheduleWriter {
   // Applies a step. Returns false, without a change, if it is refused.
   bool Try(const Step& step) { return Apply(step, schedule_).ok(); }
 
-  // Split, FuseLoops and Reorder apply steps that must be legal, and return the
-  // new loops. The names of the loops that Split makes are the old name and a
-  // suffix.
+  // Split, FuseLoops and Reorder apply steps that must be legal. Split and
+  // FuseLoops return the new loops. The names of the loops that Split makes are
+  // the old name and a suffix.
   struct SplitLoops {
     LoopRef outer, inner;
   };

@@ -88,7 +88,7 @@ class StageShape {
   // it together, as in one fused loop.
   bool StoresAlongBoth(int axis) const;
   // Returns the number of bytes of the widest value that is stored, loaded or
-  // accumulated.
+  // accumulated. A narrow float that is computed counts as 4 bytes.
   int WidestBytes() const;
 
   // True if the stage accumulates integers.
