@@ -577,8 +577,9 @@ TEST(WarpRolesTest, TasksThatAreLongAndShortAlternatelyHaveAFixedOrder) {
   EXPECT_EQ(most_workgroups(pieces, "264 * N"), 0);
 }
 
-// The products read %cs, which is stored before the loop, or in it. They stay
-// in flight only in the first case.
+// The products read %cs, which is stored before the loop in the first case, and
+// in the loop in the second. The products stay in flight only in the first
+// case.
 TEST(WarpRolesTest, ProductsOfWhatTheLoopStoresDoNotGoOn) {
   Parts parts;
   parts.before = "invocation i < 64 { %cs[i, 0] = %a[i, 0] }\n" +

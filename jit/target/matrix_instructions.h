@@ -77,7 +77,7 @@ struct MatrixInstruction {
   // Number of warps that execute the instruction together. If there are
   // several, they have consecutive numbers, the first a multiple of `warps`,
   // and share one matrix b, which is in panels of shared memory
-  // (jit/target/shared_panels.h). Architectures after this one lack such
+  // (jit/target/shared_panels.h). Architectures after `architecture` lack such
   // instructions.
   int64_t warps = 1;
   // The feature that the target must name to allow the instruction; empty if

@@ -11,8 +11,8 @@
 namespace ember::schedule {
 
 // Schedules a convolution by Winograd's method, like ScheduleProduct. Returns
-// false, without a change, if the stage is no convolution, or if it would not
-// be faster.
+// false, without a change, if the stage is no convolution, if it would not be
+// faster, or if a primitive is refused.
 bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
                       const StageRef& conv, ScheduleWriter& writer);
 

@@ -218,8 +218,8 @@ class RowTileScheduler {
     const std::vector<LoopRef> inner = SplitRow(columns, runs, writer_);
     const LoopRef item = writer_.FuseLoops(stage, first, rows + 1, "points");
     writer_.Do(Bind{item});
-    // These loops are unrolled, so that the running sums stay in the registers
-    // of their invocations.
+    // The loops over the points of an invocation are unrolled, so that the
+    // running sums stay in its registers.
     for (const LoopRef& loop : inner) writer_.Do(Unroll{loop});
     return order[around];
   }

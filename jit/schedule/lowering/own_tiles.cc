@@ -122,8 +122,9 @@ class Owner {
     // extents of the loops around an access; empty before the first access is
     // visited
     std::vector<int64_t> extents;
-    std::vector<int64_t> elements;  // for each iteration of these loops: the
-                                    // number of the accessed element
+    std::vector<int64_t> elements;  // for each iteration of the loops around an
+                                    // access: the number of the accessed
+                                    // element
   };
   struct LoopAround {
     NodeId variable = 0;

@@ -189,8 +189,7 @@ class Promoter {
         case LoopKind::kSerial:
         case LoopKind::kInvocation:
         case LoopKind::kSubgroup:
-        // A matrix loop is like these: its factors and results must be in
-        // memory.
+        // A matrix loop counts, too: its factors and results must be in memory.
         case LoopKind::kMatrix:
           return true;
       }

@@ -87,7 +87,7 @@ class Matcher {
     return only_these ? maker : -1;
   }
 
-  // True if the indices of the load are these axes, in order.
+  // True if the indices of the load are `axes`, in order.
   bool ReadsAt(NodeId load, const std::vector<NodeId>& axes) const {
     const Node& node = c_.pool[load];
     if (node.operands.size() != axes.size()) return false;

@@ -64,7 +64,7 @@ class ScheduleWriter {
   // `name`, which is returned. If `count` is 0, returns a loop without a name.
   LoopRef FuseLoops(const StageRef& stage, size_t first, size_t count,
                     const std::string& name);
-  // Puts two or more loops of one stage into this order.
+  // Puts two or more loops of one stage into the order of the list.
   void Reorder(std::vector<LoopRef> loops) {
     Do(schedule::Reorder{std::move(loops)});
   }
