@@ -31,8 +31,9 @@ class Finder {
   }
 
  private:
-  // Finds the only store of the copying loops. Returns false if the loops
-  // contain any other statement.
+  // Finds the only store of the copying loops. Returns false if the statement
+  // is no invocation loop, or contains anything but loops and conditions around
+  // one asynchronous store.
   bool FindStore(const Statement& statement) {
     if (statement.kind != Statement::Kind::kFor ||
         statement.loop != LoopKind::kInvocation) {

@@ -270,8 +270,9 @@ class Marker {
 
   // --- stores
 
-  // Returns the width of the vector that the lanes store; 0 if the lanes'
-  // elements are not an aligned vector that the lanes fill.
+  // Returns the width of the vector that the lanes store; 0 if there are no
+  // lanes, if the store does not assign, or if the lanes' elements are not an
+  // aligned vector that the lanes fill.
   uint32_t WidthOfStore(const loops::Store& store) {
     if (!lanes_ || store.update != tensor::Update::kAssign) return 0;
     const auto access = Find(store.buffer, store.indices);

@@ -274,7 +274,8 @@ constexpr int64_t kStepsAtOnce[] = {4, 6, 5, 3, 2};
 
 // Splits the innermost reduction loop of a sum so that the inner loop can be
 // unrolled, and returns the inner loop. A loop that is short enough is returned
-// as it is. Returns nullopt if no number of kStepsAtOnce divides the loop.
+// as it is. Returns nullopt if the loop's extent is not constant, or if no
+// number of kStepsAtOnce divides it.
 std::optional<LoopRef> SplitSteps(const LoopRef& loop, ScheduleWriter& writer) {
   const int stage = writer.NumberOf(loop.stage);
   const StagePlan& plan = writer.schedule().plan(stage);

@@ -262,8 +262,9 @@ class MatrixTileChooser {
                       gpu_.registers, kMaxRegisters);
   }
 
-  // Returns how many workgroups should run on a processor at once, 2 or 1; 0 if
-  // the tile needs more registers than its invocations then have.
+  // Returns how many workgroups should run on a processor at once: 2 or, only
+  // in wide products, 1; 0 if the tile needs more registers than its
+  // invocations then have.
   int64_t Workgroups(const MatrixPlan& plan) const {
     const double registers = Registers(plan);
     const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
@@ -352,8 +353,9 @@ class MatrixTileChooser {
   }
 
   // True if the slice of a factor consists of whole panels
-  // (jit/target/shared_panels.h), from which a wide instruction can read it.
-  // axis: the rows' or the columns' axis, which selects the factor.
+  // (jit/target/shared_panels.h), from which a wide instruction can read it,
+  // transposing the elements if necessary. axis: the rows' or the columns'
+  // axis, which selects the factor.
   bool FillsPanels(const MatrixPlan& plan, int axis, int64_t slice) const {
     const bool is_rows = axis == plan.rows;
     const NodeId load = loads_[is_rows ? first_ : 1 - first_];

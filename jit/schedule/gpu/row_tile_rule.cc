@@ -179,7 +179,7 @@ bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
   device.invocations = gpu.max_invocations;
   device.subgroup_size = gpu.subgroup_size;
   device.has_whole_subgroups = device.uses_matrices = true;
-  // With `keeps_elements`, buffers may share bytes, as on devices with
+  // The trait `keeps_elements` lets buffers share bytes, as on devices with
   // GpuModel::overlays_shared.
   device.keeps_elements = true;
   device.shared_alignment = kSharedAlignment;

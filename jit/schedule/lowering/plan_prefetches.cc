@@ -44,7 +44,7 @@ class PrefetchPlanner {
 
  private:
   // Adds prefetches to the innermost serial loops of the block. Returns true if
-  // it contains a serial loop.
+  // it contains a serial loop or an invocation loop.
   bool Visit(Block& block) {
     bool has_serial = false;
     for (Statement& statement : block) {

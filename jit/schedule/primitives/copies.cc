@@ -133,7 +133,8 @@ void InsertCopy(Schedule& schedule, const CopyOperands& operands,
   schedule.InsertStage(operands.stage, std::move(stage));
 }
 
-// True if `type` can represent all values of the type `values`.
+// True if `type` can represent all values of the type `values` and both are
+// integers or both are floats.
 bool Holds(DType type, DType values) {
   if (type == values) return true;
   const int wider = DTypeByteSize(type) - DTypeByteSize(values);

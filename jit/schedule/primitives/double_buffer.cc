@@ -161,8 +161,9 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // Checks that no loop of the stage is serial: to be in registers, elements
-  // must have constant indices.
+  // Checks that a loop of the stage is bound, because only invocations have
+  // registers, and that none is serial: to be in registers, elements must have
+  // constant indices.
   Status CheckRegisters() const {
     bool is_bound = false;
     for (int number : plan_.order) {
