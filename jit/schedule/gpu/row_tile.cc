@@ -310,8 +310,8 @@ class RowTileScheduler {
                               shape.spatial_count()) /
            (stage == group_.root ? tile_.parts : TurnsOf(stage));
   }
-  // Returns how often a tile computes the stage: once for each block if it
-  // belongs to a block of the fold, otherwise once.
+  // Returns how often a tile computes the stage: once for each block of all
+  // parts if it belongs to a block of the fold, otherwise once.
   int64_t TurnsOf(const StageRef& stage) const {
     return of_block_.contains(stage) ? blocks_ * tile_.parts : 1;
   }
@@ -510,8 +510,9 @@ class RowTileScheduler {
            });
   }
 
-  // Unrolls kLanes steps of a reduction, if kLanes divides its length. In a
-  // stage of partial results it unrolls all steps of the part, as vectors.
+  // Unrolls kLanes steps of a reduction with one axis, if its length is a
+  // larger multiple of kLanes. In a stage of partial results it unrolls all
+  // steps of the part, as vectors.
   void WriteOutReduction(const StageRef& stage) {
     const LoopRef loop = writer_.LoopsOf(stage).back();
     const std::optional<RowRuns> runs = RunsOf(stage);

@@ -210,8 +210,8 @@ class SumScheduler {
   }
 
   // Returns the cost of divided sums, including the phase that adds up the
-  // parts. before: tiles with whole sums that run first; null if there are
-  // none.
+  // parts. Returns nullopt if the division is refused or no tile fits it.
+  // before: tiles with whole sums that run first; null if there are none.
   std::optional<double> CostInParts(const Stages& stages,
                                     const Schedule& schedule,
                                     const Parts& parts, bool with_matrices,
