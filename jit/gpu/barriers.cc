@@ -337,9 +337,9 @@ class BarrierPlanner {
     }
   }
 
-  // Returns nullopt if no barrier is needed before the branch or loop.
-  // Otherwise the caller puts a barrier before the whole statement, and the
-  // function returns the accesses of its body up to the next barrier.
+  // Returns nullopt if the caller puts no barrier before the whole branch or
+  // loop. Otherwise returns the accesses that the barrier is for: all accesses
+  // of the loop, or those of the first statement in the branch.
   std::optional<Accesses> AccessesToSynchronizeBefore(
       const Statement& statement, size_t number, const Accesses& pending) {
     if (statement.kind == Statement::Kind::kFor)

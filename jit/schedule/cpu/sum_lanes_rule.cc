@@ -47,8 +47,9 @@ struct SumTile {
   int64_t lanes = 1;
 };
 
-// True if the load reads a constant that is not contiguous along the sum, so
-// that the rule makes a packed copy of it.
+// True if the rule makes a packed copy of the constant that is loaded: it is
+// not contiguous along the sum, and the axis of the sum is one of the load's
+// indices and occurs in no other.
 bool IsPackedForSum(const StageShape& shape, NodeId load, int k) {
   return shape.StrideOf(load, k) == Stride::kOther &&
          shape.ReadsConstant(load) && shape.MovesAlone(load, k);

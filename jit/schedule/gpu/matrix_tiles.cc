@@ -96,9 +96,9 @@ class MatrixTileChooser {
     return shape_.StrideOf(loads_[factor], axis) != Stride::kNone;
   }
 
-  // True if the types of the stage's factors and sum are those of the matrices.
-  // The factors may be in either order. Sets `first_`: the factor that moves
-  // along the rows.
+  // True if the types of the stage's factors and sum are those of the matrices,
+  // and rows and columns can be chosen for them. The factors may be in either
+  // order. Sets `first_`: the factor that moves along the rows.
   bool Fits(const loops::MatrixType& type) {
     if (type.sum != sum_) return false;
     for (const int first : {0, 1}) {

@@ -37,7 +37,8 @@ struct Slice {
 
 // Returns the dims of the copy of a load's operand. The dim that moves along v
 // is last, so that neighbouring invocations read neighbouring elements. Empty
-// for a padded load, which keeps its layout.
+// if the operand keeps its layout: if its load is padded, no dim moves along v,
+// or that dim is already last.
 std::vector<LayoutDim> LayoutOf(const Computation& c,
                                 const ComputationStage& stage, NodeId load,
                                 int v) {

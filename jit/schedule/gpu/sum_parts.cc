@@ -416,7 +416,8 @@ class SumScheduler {
   }
 
   // Schedules the phase with `lanes` neighbouring results per invocation.
-  // Returns false if that is not possible.
+  // Returns false if that is not possible, or leaves too few invocations to
+  // keep the device busy.
   static bool AddNeighbours(const jit::GpuModel& gpu, const StageRef& root,
                             int64_t lanes, std::set<StageRef>& done,
                             ScheduleWriter& writer) {

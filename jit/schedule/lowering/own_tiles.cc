@@ -198,7 +198,7 @@ class Owner {
 
   // Returns the variables of loops around the access: of invocation loops, then
   // of the unrolled and vector loops whose variables the indices contain,
-  // outermost first.
+  // outermost first. Returns nullopt if no invocation loop is around it.
   std::optional<std::vector<NodeId>> VariablesOf(
       std::span<const NodeId> indices) const {
     std::vector<NodeId> variables;

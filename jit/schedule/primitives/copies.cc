@@ -144,7 +144,7 @@ bool Holds(DType type, DType values) {
 }
 
 // Returns the type of the copy: `wanted` if it is given, otherwise the buffer's
-// type.
+// type. Returns an error if the type does not hold all values of the buffer's.
 StatusOr<DType> TypeOfCopy(std::optional<DType> wanted, DType buffer) {
   const DType type = wanted.value_or(buffer);
   if (Holds(type, buffer)) return type;
@@ -270,7 +270,8 @@ Status CheckLayout(const std::vector<LayoutDim>& layout, size_t rank) {
 }
 
 // Returns the numbers of the buffer's dims in the order of the copy: `dims`, or
-// all dims in order if `dims` is empty.
+// all dims in order if `dims` is empty. Returns an error if `dims` does not
+// name each dim exactly once.
 StatusOr<std::vector<size_t>> OrderOfCopy(const std::vector<size_t>& dims,
                                           size_t rank) {
   std::vector<size_t> order;

@@ -44,7 +44,8 @@ class DoubleBufferChecker {
   std::string Name() const { return "%" + stage_.name; }
 
   // Checks that the stage has the form of a copy: one value per point, without
-  // a reduction, stored to a temporary.
+  // a reduction, stored to a temporary. Also checks that its indices allow the
+  // buffering, and that no stage is computed in one of its loops.
   Status CheckStage() const {
     if (stage_.has_reduction())
       return FailedPreconditionError(Name() + " combines elements");
