@@ -217,7 +217,7 @@ class TileChooser {
   }
 
   // Returns, for each axis, how many values a tile covers: all of a reduction
-  // axis, and `width` of axis v.
+  // axis, the tile's rows of axis u, `width` of axis v, and one of any other.
   std::vector<int64_t> ExtentsOf(const RegisterTile& tile,
                                  int64_t width) const {
     std::vector<int64_t> extents(shape_.axis_count(), 1);
