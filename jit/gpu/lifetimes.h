@@ -34,8 +34,8 @@ class Lifetimes {
   // Computes the lifetimes of all buffers of the nest in the memory of a task.
   Lifetimes(const loops::LoopNest& nest, const loops::Block& body);
 
-  // True if the two buffers may be in use at the same time; false if one of
-  // them is never used.
+  // True if the two buffers, which are in the memory of a task, may be in use
+  // at the same time; false if one of them is never used.
   bool MayOverlap(size_t a, size_t b) const;
   // Expects two buffers that are never in use together. True if no loop has
   // both, or if barriers of that loop's body lie between their uses, both

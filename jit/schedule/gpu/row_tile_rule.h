@@ -52,8 +52,9 @@ namespace ember::schedule {
 // Schedules `root` in tiles of rows, with all stages before it that only stages
 // of this group read; all of them are added to `done`. `root` is `product`, or
 // reads its results point by point. Returns false, without a change, if the
-// stages contain no other product, if no tile fits, or if some primitive is
-// refused.
+// device has no matrices or too small workgroups, if points of the root may
+// store to one element, if the stages contain no other product, if no tile
+// fits, or if some primitive is refused.
 bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const StageRef& root,
                            const StageRef& product, std::set<StageRef>& done,
                            ScheduleWriter& writer);

@@ -69,8 +69,8 @@ struct WorkgroupTile {
   }
 };
 
-// Returns the last axis along which results are contiguous in memory; -1 if
-// there is none.
+// Returns the last axis of the results that has several points, along which
+// results usually are contiguous in memory; -1 if there is none.
 int VectorAxis(const StageShape& shape);
 
 // A product for which a tile is to be chosen. If it has dot loops (`dots`), its
@@ -101,8 +101,8 @@ struct ProductOnGpu {
 };
 
 // Returns the tile that costs least, with the lanes of its axis v and the
-// number of unrolled steps. Returns nullopt if results are contiguous along no
-// axis, or if no tile fits.
+// number of unrolled steps. Returns nullopt if there is only one result, or if
+// no tile fits.
 std::optional<WorkgroupTile> ChooseWorkgroupTile(const jit::GpuModel& gpu,
                                                  const ProductOnGpu& product);
 

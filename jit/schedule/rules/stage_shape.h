@@ -94,8 +94,8 @@ class StageShape {
   // True if the stage accumulates integers.
   bool SumsIntegers() const;
 
-  // True if the stage is a sum of products over at least one axis, which can be
-  // computed on register tiles.
+  // True if the stage is a sum of products of at least two loads, and has a
+  // spatial axis, so that it can be computed on register tiles.
   bool IsProduct() const;
   // True if the stage is a product in which results along some spatial axis
   // share an operand: one load reads the same element for them while other
