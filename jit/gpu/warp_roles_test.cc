@@ -294,7 +294,7 @@ TEST(WarpRolesTest, IterationsMayBeAsManyAsTheCallBrings) {
   parts.iterations = "N";
   parts.verifies = false;
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < N");
-  // If N is 0, the loop has no iteration, but copies begin before the loop: so
+  // If N is 0, the loop has no iteration, but copies begin before the loop, so
   // warps get no roles.
   EXPECT_FALSE(HasRoles(parts));
   parts.before = "if 0 < N {\n" + CopyA("0", "0") + CopyB("0", "0") +
