@@ -133,7 +133,7 @@ struct JitOptions {
   std::shared_ptr<Oracle> oracle;
 };
 
-// Totals over all kernels that were compiled so far.
+// Totals over all requests that were handled so far, made or declined.
 struct JitTotals {
   int64_t kernels = 0;
   int64_t declined = 0;

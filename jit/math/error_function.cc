@@ -10,7 +10,7 @@ namespace {
 // the sign of x. Both polynomials have the same degree, so one evaluation is
 // enough, with coefficients chosen at run time.
 Term ErfF32(Term x) {
-  // For |x| above 4 the result rounds to 1, so |x| is limited to 4.
+  // For |x| above 4 the result rounds to 1 or -1, so |x| is limited to 4.
   const Term a = AtMost(Absolute(x), 4);
   const Term is_near = a < 0.9;
   const Term position = Select(is_near, a * a, a);

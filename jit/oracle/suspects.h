@@ -23,9 +23,9 @@ struct Suspects {
   // Largest finite magnitude among the expected results of elements that
   // differ.
   double size = 0;
-  // Indices of some suspects, most suspicious first. The memory is divided into
-  // parts; from each part come the element with the largest absolute and the
-  // one with the largest relative distance.
+  // Indices of some suspects, most suspicious first. The buffer is divided into
+  // equal parts; from each part come the element with the largest absolute and
+  // the one with the largest relative distance.
   std::vector<int64_t> elements;
 };
 
