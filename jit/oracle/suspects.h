@@ -17,8 +17,8 @@ namespace ember::jit {
 
 struct Suspects {
   int64_t count = 0;
-  // Largest distance between the two results of an element; infinite if one of
-  // them is NaN or infinite.
+  // Largest distance between the two results of a suspect; infinite if they
+  // differ and one of them is NaN or infinite.
   double largest = 0;
   // Largest finite magnitude among the expected results of elements that
   // differ.

@@ -270,8 +270,9 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
     if (*known != 0) return Load(buffer, element);
     return convert_.Constant(nest_.buffers[buffer].type, 0);
   }
-  // If the buffer is known not to be empty, its first element is loaded when
-  // the condition does not hold, so that no branch is needed.
+  // If the buffer is known not to be empty and is not in registers, its first
+  // element is loaded when the condition does not hold, so that no branch is
+  // needed.
   if (!MayBeEmpty(buffer) && KindOf(buffer) != Kind::kRegisters) {
     return Load(buffer, c_.Select(condition, element, c_.Int(0)));
   }
