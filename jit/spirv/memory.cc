@@ -302,8 +302,9 @@ bool Memory::HasTexels(uint32_t number) const {
       storage.is_written || storage.is_coherent) {
     return false;
   }
-  // A buffer can be read as texels only if its bytes are whole words and no
-  // more than the device allows for texel buffers.
+  // A buffer can be read as texels only if its bytes are whole words. Their
+  // number must not exceed the device's limit of texels, which is stricter than
+  // necessary, since a texel has 4 or 16 bytes.
   int64_t bytes = DTypeByteSize(buffer.type);
   if (bytes > kWordBytes) return false;
   for (tensor::NodeId extent : buffer.extents) {
