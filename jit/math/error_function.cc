@@ -26,7 +26,7 @@ Term ErfF32(Term x) {
 }
 
 // Returns erf x: x + x P(x^2) for |x| < 1; otherwise 1 - erfc|x| with the sign
-// of x, where erfc a = e^(-a^2) P((a - 3) / (a + 3)).
+// of x, where erfc a = e^(-a^2) Q((a - 3) / (a + 3)). P and Q are polynomials.
 Term ErfF64(Term x) {
   const Term a = Absolute(x);
   const Term z = x * x;
