@@ -15,6 +15,8 @@
 //   "cubin"          cuda: the same, compiled for the device
 //   "emulated-grid"  cuda-emulated: the same as code of this process
 //                    (hal/cuda/emulated/grid.h)
+//   "opencl-c"       opencl: `code` is a program of OpenCL C with a kernel
+//                    function `entry_point` (hal/opencl/device.h)
 //
 // Ownership: the device's copy; a host function's code must outlive the
 // executable. Thread-safety: immutable.

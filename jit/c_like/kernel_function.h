@@ -36,8 +36,9 @@ std::vector<std::string> KernelFirstLines(const Language& language,
                                           const loops::LoopNest& nest,
                                           const loops::Phase& phase);
 
-// Returns the line that declares a buffer of memory, workgroup memory or slices
-// (not registers). `name`: its identifier.
+// Returns the line that declares a buffer that is in memory, in the workgroup's
+// memory, or in slices (a part of the memory for each workgroup), but not in
+// registers. `name`: the buffer's identifier.
 std::string KernelBufferLine(const Language& language,
                              const loops::LoopNest& nest,
                              const loops::Phase& phase, uint32_t number,

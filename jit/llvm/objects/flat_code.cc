@@ -140,8 +140,8 @@ std::optional<uint32_t> InsertDistance(uint32_t word, int64_t distance, int at,
 }
 
 // Returns the word with the relocation applied, or nullopt if the distance does
-// not fit. `symbol` is S, `addend` is A if the object file stores it outside of
-// the word, and `place` is P.
+// not fit or the relocation writes 8 bytes. `symbol` is S, `addend` is A if the
+// object file stores it outside of the word, and `place` is P.
 std::optional<uint32_t> Apply(Fixup fixup, uint32_t word, int64_t symbol,
                               int64_t addend, int64_t place) {
   const int64_t target = symbol + addend;
