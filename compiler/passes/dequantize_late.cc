@@ -39,7 +39,7 @@ bool SumFits(std::optional<int64_t> count, int64_t bound) {
 }
 
 // Returns the product of the extents of these axes; nullopt if one is not
-// constant or very large.
+// constant or is above 2^20. A product above 2^40 counts as 2^40.
 std::optional<int64_t> ProductOf(const Shape& shape,
                                  const std::vector<int64_t>& axes) {
   int64_t product = 1;

@@ -91,7 +91,7 @@ class GraphBuilder {
   StatusOr<Graph> Finish();
 
   // Adds any operator by name and returns its first result. An unknown name is
-  // an error. Contractions of f16 and bf16, for which the operator gives f32,
+  // an error. Contractions of narrow floats, for which the operator gives f32,
   // are cast back to the operands' type.
   Value* Apply(std::string_view operator_name, std::vector<Value*> operands,
                Attributes attributes = {});
@@ -167,10 +167,10 @@ class GraphBuilder {
   Value* Contract(Value* a, Value* b, std::string_view spec);
   // Multiplies matrices as numpy.matmul does, with broadcasting of batch dims.
   Value* MatMul(Value* a, Value* b);
-  // Computes the softmax along an axis; f16 and bf16 are computed in f32.
+  // Computes the softmax along an axis; narrow floats are computed in f32.
   Value* Softmax(Value* a, int axis);
-  // Computes the mean along axes. Divides integers toward zero, and sums f16
-  // and bf16 in f32.
+  // Computes the mean along axes. Divides integers toward zero, and computes
+  // narrow floats in f32.
   Value* Mean(Value* a, std::vector<int64_t> axes, bool keep);
 
   // Returns the integer contents of a value, row-major, if they are known as
