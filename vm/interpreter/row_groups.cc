@@ -27,6 +27,7 @@ struct RowChoice {
 
 // Returns the possible choices of a stage's rows, each with the number of
 // leading axes that form the rows: from one row to the largest possible number.
+// A stage whose points must run in order has only one row.
 std::vector<RowChoice> ChoicesOf(const AnalyzedStage& stage) {
   const int limit = stage.contraction ? stage.contraction->first_n
                                       : stage.analysis.spatial_count;
