@@ -79,8 +79,8 @@ class GraphBuilder {
   }
   // Decides how an operator with its own broadcasting rules treats two of its
   // dims. Returns true if only the data decides whether `a` is 1 while `b` is
-  // not. Returns false if the caller may assume that `a` is not 1; the builder
-  // records this assumption.
+  // not. Returns false if this is known already, or if the caller may assume
+  // that `a` is not 1; the builder then records the assumption.
   bool LeavesBroadcastOpen(const Dim& a, const Dim& b);
   // True if the graph assumes that some dims are equal, as a reshape of open
   // dims may require.
@@ -185,7 +185,8 @@ class GraphBuilder {
   std::optional<std::vector<double>> ConstantContents(Value* value) const;
 
  private:
-  // True if no earlier operation failed and no operand is null.
+  // True if no earlier operation failed and no operand is null. A null operand
+  // is an error in the caller (kInternal).
   bool Ready(std::span<Value* const> operands);
   // Counts one more operation. If the limit does not allow it, sets the
   // builder's error and returns false.
