@@ -41,7 +41,7 @@ class Inference {
   // A dim of a tensor and the linear index with which the statement accesses
   // it; indices in pads are left out.
   struct Use {
-    Token token;  // the tensor
+    Token token;  // the tensor's name in the text, to which errors refer
     size_t dim = 0;
     NodeId extent = 0;
     LinearIndex index;
