@@ -132,8 +132,8 @@ class GroupFormer {
     }
   }
 
-  // Does the same as the function above, also for operations that are inlined
-  // into this one. `seen` holds the operations that were visited.
+  // Adds the same groups as the function above, also for operations that are
+  // inlined into this one. `seen` holds the operations that were visited.
   void AddSymbolProducers(const Operation& operation,
                           const std::set<const Value*>& stored,
                           std::set<const Operation*>& seen,
