@@ -20,7 +20,8 @@ class HostDispatchRunner final : public TieredDispatchRunner {
  public:
   HostDispatchRunner(const DispatchContext& context, Tiering& tiering);
 
-  // Also calls Tiering::preparation.
+  // Prepares the sites (TieredDispatchRunner::Prepare), then calls
+  // Tiering::preparation if there is one.
   void Prepare() override;
   void StartRun() override;
   Status EndRun() override;

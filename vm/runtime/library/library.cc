@@ -165,7 +165,7 @@ Status NonZero(const LibraryCall& call) {
 struct DistinctValue {
   int64_t first;  // lowest position of the value
   int64_t count;
-  int64_t rank;  // position of the value in the result
+  int64_t rank;  // position of the value in the function's result
 };
 
 Status Unique(const LibraryCall& call) {
