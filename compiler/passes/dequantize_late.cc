@@ -303,8 +303,9 @@ class Dequantizer {
     return OkStatus();
   }
 
-  // Removes a division by a scale whose quotient is rounded: the constants from
-  // which the dividend is computed are divided by the scale instead.
+  // Removes a division by a constant scale whose quotient is only rounded: the
+  // constants from which the dividend is computed are divided by the scale
+  // instead.
   Status RewriteDivision(Operation* divide) {
     Value* scale = divide->operand(1);
     const bool is_rounded = std::ranges::all_of(
