@@ -313,8 +313,8 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis,
     block_k_ =
         std::min(RoundUp(DivideRoundingUp(k_, blocks), run), most / run * run);
   }
-  // The row stride of packed A is 64 bytes larger than a row, because rows
-  // whose distance is a power of two would share few sets of the cache.
+  // The row stride of packed A is at least 64 bytes larger than a row, because
+  // rows whose distance is a power of two would share few sets of the cache.
   a_stride_ = block_k_ + 64 / size_;
   a_stride_ = (a_stride_ + 7) / 8 * 8;
 }

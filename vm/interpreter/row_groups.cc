@@ -209,7 +209,7 @@ class Grouper {
   }
 
   // Adds to each group the temporary buffers that only stages of the group
-  // access.
+  // access, each access within one row. Groups of one row get none.
   void FindTemporaries() {
     std::vector<RowGroup*> group_of;  // for each stage, the group that contains
                                       // it
