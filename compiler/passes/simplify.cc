@@ -174,8 +174,8 @@ Status Simplify(Graph& graph) {
       continue;
     }
     if (name == "pad") JoinPads(graph, operation);
-    // If two reshapes (or broadcasts) follow each other, only the last shape
-    // matters, so the inner one is skipped.
+    // If two reshapes follow each other, or two broadcasts of which the first
+    // adds no dims, only the last shape matters, so the first one is skipped.
     if (name == "reshape" || name == "broadcast") {
       Operation* inner = operation->operand(0)->producer();
       if (inner != nullptr && inner->name() == name &&

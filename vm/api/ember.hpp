@@ -339,7 +339,7 @@ class Module {
   std::unique_ptr<EmberModule, ModuleReleaser> handle_;
 };
 
-// Returns a result. Its elements are in the session's memory, or in the
+// A result of a run. Its elements are in the session's memory, or in the
 // caller's (SetOutput).
 template <typename T>
 class Elements {

@@ -276,7 +276,8 @@ TEST(AllocatorTest, ARunAfterOneWithoutMemory) {
   EXPECT_EQ(Result(session), kZ);
 }
 
-// Refuses unaligned memory.
+// The session must refuse memory from the application's allocator that is not
+// aligned as requested.
 TEST(AllocatorTest, RefusesMemoryThatIsNotAligned) {
   const LoadedModule module(SampleNamed("static"));
   Heap heap;
