@@ -17,10 +17,10 @@ TEST(FreeRangesTest, TakesTheSmallestThatFits) {
   EXPECT_EQ(free.Take(100, 1), 400u);
   // The free ranges are now 300 bytes at 100, and 500 at 500.
   free.Give(100, 300);
-  // The range is taken from the smallest free range that is large enough.
+  // Both ranges are large enough, so the smaller one is used.
   EXPECT_EQ(free.Take(200, 1), 100u);
-  // The first multiple of 64 in the larger free range, as only 100 bytes are
-  // left in the smaller one.
+  // The smaller free range has only 100 bytes left, so the larger one is used:
+  // 512 is its first multiple of 64.
   EXPECT_EQ(free.Take(200, 64), 512u);
   EXPECT_EQ(free.Take(600, 1), std::nullopt);
   // These bytes and the 100 free bytes before them become one range.

@@ -126,8 +126,8 @@ TEST(DimTest, Bounds) {
   EXPECT_EQ(Parsed("mod(N - 5, 4)").LowerBound(), 0);
   EXPECT_EQ(Parsed("N * H").LowerBound(), 0);
   EXPECT_EQ(Parsed("N - H").LowerBound(), std::nullopt);
-  // Bounds use that 0 <= a - d * floordiv(a, d) < d, although the single terms
-  // of such a difference are unbounded.
+  // The bounds of a - d * floordiv(a, d) are 0 and d - 1, although its single
+  // terms are unbounded.
   EXPECT_EQ(Parsed("2*floordiv(H + 1, 2) - H").LowerBound(), 0);
   EXPECT_EQ(Parsed("2*floordiv(H + 1, 2) - H").UpperBound(), 1);
   EXPECT_EQ(Parsed("H - 6*floordiv(H - N, 3)").UpperBound(), std::nullopt);

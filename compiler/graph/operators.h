@@ -203,8 +203,8 @@ enum class Reading : uint8_t {
   // operand 1. The attributes are `low`, `high` and `groups`; channels are the
   // last dim.
   kConvolved,
-  // Other operands choose the elements that are read; an element may be read
-  // many times.
+  // Elements are read at indices that other operands give (as in a gather), so
+  // an element may be read many times.
   kByData,
 };
 

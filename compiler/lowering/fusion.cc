@@ -110,8 +110,9 @@ class GroupFormer {
     AddSymbolProducers(operation, group.producers);
     groups_.push_back(std::move(group));
     for (const auto& result : operation.results()) {
-      // home_ has no entry for a value that shares its operand's memory: it is
-      // looked up by the operand.
+      // Values that share their operand's memory get no entry in home_ (the
+      // group that computes a value), because the operand's entry is used for
+      // them.
       if (!SharesMemory(operation)) home_[result.get()] = last_group();
     }
     for (const std::string& symbol : graph::DefinedSymbols(operation))
@@ -132,8 +133,9 @@ class GroupFormer {
     }
   }
 
-  // Does the same as the function above, also for operations that are inlined
-  // into this one. `seen` holds the operations that were visited.
+  // Adds the producers of symbols (see above) for the operation and for all
+  // operations that are inlined into it. `seen` holds the operations that were
+  // visited.
   void AddSymbolProducers(const Operation& operation,
                           const std::set<const Value*>& stored,
                           std::set<const Operation*>& seen,

@@ -148,7 +148,8 @@ bool IsOfNarrowValue(const Operation& operation) {
 // True if the reshape only adds or removes dims of extent 1, so that index
 // expressions stay simple when it is inlined.
 bool ChangesOnlyUnitDims(const Operation& reshape) {
-  // An `assume` only renames dims and keeps all of them, so the answer is yes.
+  // An `assume` counts as such a reshape: it replaces dims by others that are
+  // equal, and keeps all of them.
   if (reshape.record().reading != Reading::kReshaped) return true;
   graph::Shape from, to;
   for (const Dim& dim : reshape.operand(0)->shape()) {

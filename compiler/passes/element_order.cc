@@ -46,8 +46,8 @@ bool ElementOrder::Reshape(const Shape& shape) {
         wanted = whole;
         continue;
       }
-      // The digit is larger than the rest of the dim, so it is split in two.
-      // This is the extent of its slower part, which is left for the dims
+      // The digit does not fit into the rest of the dim, so it is split in two.
+      // `rest` is the extent of its slower part, which is left for the dims
       // before.
       const Dim rest = FloorDivide(digit.extent, wanted);
       if (!rest.is_valid() || rest * wanted != digit.extent) return false;

@@ -57,8 +57,8 @@ bool IsReadInAnyOrder(const Operation& operation) {
          });
 }
 
-// A smaller constant does not count as packed weights, so operations on it are
-// folded.
+// Smallest number of bytes of a constant that counts as packed weights.
+// Operations on a smaller one are folded.
 constexpr int64_t kPackedWeights = int64_t{4} << 10;
 
 // True if the operation takes some bytes of each block of packed weights: a
@@ -148,7 +148,8 @@ class Allowance {
     int64_t bytes = 0;
     for (const auto& result : operation.results())
       bytes += ByteSize(result->type());
-    // The different operands: one that occurs several times counts once.
+    // A set, because the memory of an operand that occurs several times counts
+    // once.
     const std::set<const graph::Value*> operands(operation.operands().begin(),
                                                  operation.operands().end());
     for (const graph::Value* operand : operands)

@@ -133,8 +133,8 @@ class Narrower {
     if (cast == nullptr || !WidensNumbers(*cast) ||
         cast->result()->is_graph_output())
       return OkStatus();
-    // A cast of a constant is not moved, because constant weights are
-    // recognised behind their views.
+    // A cast of a constant stays where it is, because the rules for products
+    // recognise constant weights also if views follow the cast.
     if (ConstantOf(cast->operand(0)) != nullptr) return OkStatus();
     const bool is_for_products = std::ranges::all_of(
         cast->result()->users(),

@@ -54,7 +54,8 @@ bool HoldsBytes(const Value* value, DType byte_type) {
 }
 
 ContractSpec SpecOf(const Operation& contract) {
-  // The spec is valid, because type inference has parsed it before.
+  // Parsing cannot fail here, because type inference has accepted the
+  // operation's spec.
   return *ContractSpec::Parse(contract.attributes().Get<std::string>("spec"));
 }
 

@@ -195,7 +195,8 @@ TEST_F(Conformance, SubmissionsRunInOrder) {
   EMBER_EXPECT_OK(second->Dispatch(
       *executable,
       {.chunks = {kCount, 1, 1}, .bindings = back, .parameters = five}));
-  // Number of pairs of submissions, all made before any of them is awaited.
+  // Each run submits both lists (`first` and `second`). All submissions are
+  // made before any of them is awaited.
   constexpr int kRuns = 20;
   uint32_t factor = 1;
   std::vector<std::unique_ptr<Fence>> fences;

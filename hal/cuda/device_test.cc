@@ -277,8 +277,9 @@ TEST_F(TensorMapsTest, GraphsReplayThem) {
                      static_cast<int64_t>(2 * kMapNumbers) * i)
                   .ToString(),
               "OK");
-    // After a new command the first submission is made command by command, and
-    // the second launches a graph, so one run is enough except at the end.
+    // From four commands on the list is run as a CUDA graph, which is made anew
+    // after each new command. The graph of all dispatches is launched four
+    // times.
     const int runs = i + 1 < kDispatches ? 1 : 4;
     for (int run = 0; run < runs; ++run) {
       std::ranges::fill(numbers(), 0);

@@ -42,8 +42,8 @@ TEST(SpirvModuleTest, SaysWhatIsWrong) {
   for (uint32_t& word : swapped) word = __builtin_bswap32(word);
   EXPECT_FALSE(InspectSpirv(swapped, "scale").ok());
   std::vector<uint32_t> stuck = good;
-  // The upper half of the word is the instruction's length, which becomes 0
-  // words.
+  // The upper half of an instruction's first word is its length. It becomes 0,
+  // with which a reader could loop forever.
   stuck[5] &= 0xffff;
   EXPECT_EQ(Error(stuck, "scale"),
             "expected SPIR-V, found an instruction of 0 words at word 5 of " +

@@ -165,10 +165,10 @@ TEST(Caffe2Detection, BoxWithNmsLimit) {
   }
   struct Case {
     std::string arguments;
-    // Largest number of detections that are kept, all classes together.
+    // Largest number of detections of an image, all classes together.
     size_t most;
     bool agnostic, of_background;
-    double first;  // number that the result gives to the first class
+    double first;  // number that the results contain for the first class
   };
   const Case cases[] = {
       {Int("detections_per_im", 5), 5, false, true, 1},

@@ -143,16 +143,17 @@ TEMPLATES = [
 ]
 
 CHATS = [
-    # The form of ChatML.
+    # A template in the form of ChatML.
     "{% for m in messages %}{{ '<|start|>' + m['role'] + '\\n' + m['content'] + '<|end|>' + '\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|start|>assistant\\n' }}{% endif %}",
-    # Alternating roles, with an optional system message that joins the first one.
+    # A template whose roles must alternate. An optional system message joins
+    # the first one.
     "{%- if messages[0].role == 'system' %}\n    {%- set system = messages[0].content | trim + '\\n\\n' %}\n    {%- set messages = messages[1:] %}\n"
     "{%- else %}\n    {%- set system = '' %}\n{%- endif %}\n{{ bos_token }}\n{%- for message in messages %}\n"
     "    {%- if (message.role == 'user') != (loop.index0 % 2 == 0) %}\n        {{- raise_exception('Roles must alternate.') }}\n    {%- endif %}\n"
     "    {%- if message.role == 'user' %}\n        {{- '[A] ' + (system if loop.first else '') + message.content | trim + ' [/A]' }}\n"
     "    {%- elif message.role == 'assistant' %}\n        {{- ' ' + message.content + eos_token }}\n    {%- endif %}\n{%- endfor %}\n",
-    # Tools as JSON, calls, results.
+    # A template with tools as JSON, their calls and the results of calls.
     "{%- macro render(tool) %}\n{{ tool | tojson(indent=4) }}\n{% endmacro -%}\n{%- if tools %}\n    {{- '# Tools\\n' }}\n    {%- for tool in tools %}\n"
     "        {{- render(tool.function) }}\n    {%- endfor %}\n{%- endif %}\n{%- set ns = namespace(last=-1) %}\n{%- for m in messages %}\n"
     "    {%- if m.role == 'user' %}{% set ns.last = loop.index0 %}{% endif %}\n{%- endfor %}\n{%- for m in messages %}\n"
@@ -162,7 +163,7 @@ CHATS = [
     "        {%- endfor %}\n    {%- elif '</think>' in content and loop.index0 < ns.last %}\n        {{- content.split('</think>')[-1].lstrip('\\n') }}\n"
     "    {%- else %}\n        {{- '<' ~ m.role ~ '>' ~ content ~ '\\n' }}\n    {%- endif %}\n{%- endfor %}\n{%- if add_generation_prompt %}\n"
     "    {{- '<assistant>' }}\n    {%- if enable_thinking is defined and enable_thinking is false %}{{- '<think>\\n\\n</think>' }}{% endif %}\n{%- endif %}",
-    # Parts of messages, a date.
+    # A template with the date, and with messages that consist of parts.
     "{{ 'Today: ' ~ strftime_now('%d %b %Y') }}\n{% for m in messages %}\n{% if m.content is string %}\n{{ m.role | upper }}: {{ m.content }}\n{% else %}\n"
     "{% for part in m.content %}\n{% if part['type'] == 'image' %}\n<image {{ loop.index }}>\n{% else %}\n{{ part.text | default('?') }}\n{% endif %}\n{% endfor %}\n"
     "{% endif %}\n{% endfor %}\n",

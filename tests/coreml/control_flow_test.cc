@@ -304,7 +304,8 @@ TEST(Program, Lists) {
   const std::vector<Numbers> four = {F32({1}, {4})};
   ExpectNumbers(RunModel(model(true, 1), four), {F32({2, 1}, {4, 0})});
   ExpectNumbers(RunModel(model(false, 4), four), {F32({2, 1}, {4, 0})});
-  // The program writes after the end of a list that does not grow.
+  // A write after the end of a list that does not grow must be an error of the
+  // run.
   const auto beyond = RunModel(model(false, 3), four);
   ASSERT_FALSE(beyond.ok());
   EXPECT_NE(beyond.status().message().find("expected an index of the list"),

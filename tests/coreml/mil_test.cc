@@ -19,7 +19,8 @@ using coreml::ConstText;
 using coreml::Message;
 using coreml::OperationOf;
 
-// Makes a value of a program: its type has one dim, or none if `size` is -1.
+// Makes a value of a program, a tensor with one dim of extent `size`, or with
+// no dim if `size` is -1.
 Message ValueOf(int64_t type, int64_t size, const Message& contents) {
   Message tensor = Message().Integer(1, type).Integer(2, size < 0 ? 0 : 1);
   if (size >= 0) tensor.Put(3, Message().Put(1, Message().Integer(1, size)));

@@ -26,8 +26,8 @@ namespace ember::tests {
 
 inline constexpr size_t kDataBytes = 64 << 10;
 
-// Ends the worker, which counts as `ended` whatever the size was: for scenarios
-// of tools, which catch std::bad_alloc and end.
+// Ends a worker whose tool has caught std::bad_alloc, as the tool would end. It
+// counts as `ended` whatever the allocation's size was.
 [[noreturn]] void EndByBadAlloc();
 
 class Scenario {
@@ -44,7 +44,7 @@ class Scenario {
 struct FaultCounts {
   int64_t points = 0;  // number of allocations that were made to fail
   int64_t status = 0;  // number of failures that led to a status
-  // number of failures that the scenario did not need to report
+  // number of failed allocations after which the scenario still succeeded
   int64_t unnoticed = 0;
   // Number of failures that ended the process, which is allowed for small
   // allocations.

@@ -130,13 +130,15 @@ TEST(Robustness, ErrorsNameWhatIsWrong) {
                               "found [16, 32]"),
             std::string::npos)
       << error(shape);
-  // A tensor has a name that no part of the graph uses.
+  // A tensor whose name no part of the graph uses, such as a misspelt one, must
+  // be refused.
   std::string more = SampleModel("llama");
   const std::string name = "blk.0.ffn_gate.weight";
   more.replace(more.find(name), name.size(), "blk.0.ffn_gata.weight");
   EXPECT_NE(error(more).find("'blk.0.ffn_gata.weight'"), std::string::npos)
       << error(more);
-  // The tensor has type 16, IQ2_XXS, which the importer does not support.
+  // A tensor of type 16, IQ2_XXS, which the importer does not support, must be
+  // refused.
   FileBuilder type;
   type.AddText("general.architecture", "gpt2");
   for (const char* number : {"context_length", "block_count",

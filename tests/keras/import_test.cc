@@ -299,8 +299,8 @@ TEST(KerasErrors, WeightsOfArchives) {
             "Keras and save it again");
   const std::string name = "model.weights.h5";
   std::string damaged = archive(name);
-  // The first byte of the deflated data gets a kind of block that does not
-  // exist.
+  // The deflated data are damaged: their first byte announces a kind of block
+  // that does not exist.
   damaged[damaged.find(name) + name.size()] = 7;
   EXPECT_EQ(ErrorOf(damaged),
             "model 'm.h5': 'model.weights.h5' of the ZIP archive: its deflated "

@@ -11,7 +11,7 @@
 namespace ember::tests {
 namespace {
 
-// Returns the numbers 0.1, -0.2, 0.3, -0.4 ….
+// Returns numbers that all differ: 0.1, -0.2, 0.3, -0.4 ….
 std::vector<double> Sequence(int64_t count) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)

@@ -56,8 +56,9 @@ TEST(Supervised, CrashesAndHangsAreOutcomes) {
           return number < 10 ? ChildOutcome::kRan : ChildOutcome::kRefused;
         };
       });
-  EXPECT_EQ(report[ChildOutcome::kRan], 3);  // the cases 0, 2 and 6
-  // Only the cases 10 and 14 are refused.
+  // The cases 0, 2 and 6 run to their end.
+  EXPECT_EQ(report[ChildOutcome::kRan], 3);
+  // The cases 10 and 14 are refused; the others from 10 on have other outcomes.
   EXPECT_EQ(report[ChildOutcome::kRefused], 2);
   EXPECT_EQ(report[ChildOutcome::kInternal], 1);
   EXPECT_EQ(report[ChildOutcome::kDiffers], 1);

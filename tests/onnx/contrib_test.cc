@@ -107,8 +107,8 @@ TEST(ContribNormalization, EmbeddingsAreSummedAndNormalized) {
 }
 
 TEST(ContribNormalization, GroupNormInBothLayouts) {
-  // There are two groups of one channel each: the values 0 and 2 in one, 10 and
-  // 12 in the other.
+  // The first group has the values 0 and 2, the second one 10 and 12. Each
+  // group is one channel.
   for (const int channels_last : {1, 0}) {
     OneNode node = Contrib("SkipGroupNorm", 2);
     node.Input(F32({1, 2, 1, 2}, channels_last == 1 ? Floats{0, 10, 2, 12}
@@ -193,9 +193,8 @@ TEST(QuantizedWeights, MatMulNBitsOfEveryWidth) {
   }
 }
 
-// At accuracy level 4 the activations of a block are rounded to 127 steps of
-// either sign. These activations are whole steps.
-// Returns number `at` of a row of numbers of `bits` bits.
+// Returns the code number `at` of a row of packed weights, whose codes have
+// `bits` bits each.
 int CodeOf(const Bytes& rows, int64_t row_bytes, int64_t row, int64_t at,
            int bits) {
   const auto byte = static_cast<int>(
@@ -263,7 +262,8 @@ TEST(QuantizedWeights, MatMulBnb4TakesTheHighHalfFirst) {
 
 TEST(QuantizedWeights, GatheredRowsAreDequantizedByBlock) {
   OneNode node = Contrib("GatherBlockQuantized");
-  // Two rows of 32 elements of 4 bits. All are 8, which represents 8 - 8 = 0.
+  // Two rows of 32 weights of 4 bits. They are 8, which represents 8 - 8 = 0,
+  // except for two in row 1.
   Bytes rows(32, 0x88);
   rows[16] = 0x98;  // row 1, column 1: 9 - 8 = 1
   rows[31] = 0x68;  // row 1, column 31: 6 - 8 = -2

@@ -445,9 +445,9 @@ TEST(Loop, TheIterationsNumberIsCarried) {
   }));
 }
 
-// The first loop carries its iteration number, so the number has new memory in
-// each iteration. The memory of the second loop's number is allocated before
-// the loop. The first loop also runs with no iterations.
+// The first loop carries its iteration number, so each number has new memory.
+// The second loop's number has one memory, allocated before the loop. Results
+// must be right also if the loops have no iterations.
 TEST(Loop, ALoopBehindOneThatCarriesItsNumber) {
   for (const int64_t trips : {int64_t{0}, int64_t{4}}) {
     ModelBuilder m = CarriesTheIteration([](ModelBuilder& body) {

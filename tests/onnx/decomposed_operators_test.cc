@@ -179,7 +179,8 @@ TEST(Constant, SparseValueBecomesDense) {
   }
 }
 
-// Returns the codes of 1, 1.25, 1.5, 1.75, 3e38 and infinity as powers of two.
+// Casts 1, 1.25, 1.5, 1.75, 3e38 and infinity to FLOAT8E8M0 (powers of two) and
+// returns the bits of the results.
 Values PowerCodes(const char* round_mode, int saturate) {
   OneNode node("Cast", 26);
   node.Input(F32({6}, {1, 1.25, 1.5, 1.75, 3e38, INFINITY}));

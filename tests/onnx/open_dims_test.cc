@@ -122,7 +122,8 @@ TEST(OpenDims, NoMatricesBroadcastWithOne) {
   }
 }
 
-// A label of an Einsum may be 1 in one operand only.
+// If a label of an Einsum has the extent 1 in one operand only, that operand is
+// broadcast.
 TEST(OpenDims, LabelsOfEinsumBroadcast) {
   for (const int64_t a : {0, 1, 2}) {
     for (const int64_t b : {0, 1, 2}) {

@@ -23,8 +23,8 @@ struct GuardedCpu {
   // Name by which NewLlvmCompiler knows the CPU.
   const char* generator;
 
-  // Returns the schedule's model of the CPU, with the default sizes of caches
-  // and numbers of cores.
+  // Returns the properties by which schedules are chosen for the CPU, with the
+  // default sizes of caches and numbers of cores.
   jit::CpuModel Model() const;
 };
 

@@ -99,8 +99,9 @@ bool Fft(Builder& b, const Recipe& recipe) {
   return true;
 }
 
-// Adds an operator for training: R and T are scalars; X, G and the sums have
-// the same shape.
+// Adds an operator that updates weights in training (Adam, Adagrad, Momentum):
+// the learning rate R and the step T are scalars; the weights X, gradients G
+// and sums have the same shape.
 bool Momentum(Builder& b, const Recipe& recipe) {
   const Dims dims = b.Shape(b.random().Between(0, 3));
   Names inputs = {b.Scalar(TensorProto::FLOAT, 0.1),

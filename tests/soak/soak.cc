@@ -184,8 +184,8 @@ Status Soak::Work(Worker& worker, uint64_t seed) {
         continue;
       }
       if (!limited.ok()) return limited.status();
-      // Limits apply to each run, so a session can still be used after a run
-      // that exceeded one. That is tried three times.
+      // A session can still be used after a run that exceeded a limit, because
+      // limits apply to each run. So this session runs three times.
       for (int i = 0; i < 3; ++i) {
         EMBER_RETURN_IF_ERROR(
             RunOne(worker, loaded, **limited, true, random()));

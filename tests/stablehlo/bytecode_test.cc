@@ -114,8 +114,8 @@ TEST(Bytecode, Nesting) {
   }
 }
 
-// The file contains a text once, but each name that refers to it needs memory
-// for a copy.
+// The file contains a long text once, but the module gets a copy of it for each
+// reference. Many references to a long text must exceed a limit.
 TEST(Bytecode, LongTextsNamedOften) {
   const auto read = [](size_t length, size_t times) {
     BytecodeBuilder b;

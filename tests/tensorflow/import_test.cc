@@ -253,9 +253,9 @@ TEST(SavedModels, VariablesThatAreReadVeryOften) {
   EXPECT_TRUE(imported.ok()) << imported.status().ToString();
 }
 
-// In a checkpoint's index a key stores only the bytes in which it differs from
-// the previous key. If each key adds one byte, the decoded keys grow with each
-// entry.
+// A key in a checkpoint's index stores only the bytes in which it differs from
+// the previous key. Here each key adds one byte, so the decoded keys take
+// quadratic memory, and a limit must refuse them.
 TEST(SavedModels, IndexesThatGrow) {
   std::map<std::string, std::string> entries;
   std::string key;

@@ -25,8 +25,8 @@ StatusOr<std::vector<Numbers>> RunArchive(
     const std::string& archive, const std::vector<Numbers>& inputs,
     const frontends::ImportOptions& options = {});
 
-// Runs one node and expects these first results. Its inputs are called x0, x1
-// …. `unread` further results are not read.
+// Runs one node, whose inputs are called x0, x1 …, and expects that its first
+// results are `expected`. `unread` is the number of its other results.
 void ExpectNode(const std::string& target,
                 const std::vector<torch_export::Given>& arguments,
                 const std::vector<Numbers>& inputs,

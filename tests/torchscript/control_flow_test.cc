@@ -40,8 +40,8 @@ TEST(ControlFlow, LoopsThatTheRunEnds) {
                 {enough, I64({}, {0})});
 }
 
-// Scripted vision transformers call torch.all on a list of known booleans, in
-// their attention.
+// Tests torch.all and torch.any of lists of known booleans, which scripted
+// vision transformers contain. The import must decide such branches.
 TEST(ControlFlow, TruthOfLists) {
   const std::string body =
       "y = x0\n"

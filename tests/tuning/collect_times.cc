@@ -108,8 +108,8 @@ StatusOr<std::shared_ptr<const vm::Module>> NetworkOf(uint64_t seed) {
   return vm::Module::FromDefinition(std::move(definition));
 }
 
-// Measures a module in a child process, whose end by a signal or the clock
-// costs that module only, and appends the lines.
+// Measures a module in a child process and appends its lines to the output. If
+// the child crashes or takes too long, only this module's lines are missing.
 void Collect(
     const Options& options, const jit::CompileTarget& target,
     const std::string& name, uint64_t seed,

@@ -38,7 +38,7 @@ namespace ember::tune {
 inline constexpr int kMaxLost = 2;
 
 struct FleetWorkerOptions {
-  std::string target;  // Only trials for this target are taken.
+  std::string target;  // the target whose trials this worker takes
   int workers = 2;     // processes
   // largest processor time of a trial (PoolOptions::most_time)
   std::chrono::milliseconds most_time{20'000};

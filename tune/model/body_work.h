@@ -37,21 +37,24 @@ struct BodyWork {
          converts = 0, selects = 0, dots = 0, matrices = 0;
   double index_instructions = 0, index_divisions = 0;
   double vector_loads = 0, scalar_loads = 0;
-  // Elements loaded a few elements apart from each other.
+  // Number of elements that vector loads fetch from addresses a few elements
+  // apart.
   double strided_lanes = 0;
-  // Elements loaded from addresses without a pattern.
+  // Number of elements that vector loads fetch from addresses without a
+  // pattern.
   double gathered_lanes = 0;
   double vector_stores = 0, scalar_stores = 0, scattered_lanes = 0;
-  // Loads and stores of vectors of which only some lanes are active.
+  // Number of vector loads and stores of which only some lanes are active.
   double masked = 0;
-  double pads = 0;  // loads that first test if their index is in the padding
+  // Number of instructions that test if the index of a load is in the padding.
+  double pads = 0;
   double guards = 0, checks = 0, prefetches = 0, barriers = 0;
 
   // Cycles of the longest chain of updates that wait for each other, such as
   // the additions to one sum.
   double chain_cycles = 0;
-  // Vector registers that hold the sums which an iteration updates (the
-  // register tile).
+  // Number of vector registers that hold the sums which an iteration updates
+  // (the register tile).
   double tile_registers = 0;
   // Number of instructions in the code of one iteration, after unrolling.
   double code_instructions = 0;

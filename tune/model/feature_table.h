@@ -67,7 +67,7 @@ namespace ember::tune {
   row(Balance, "balance", "share of the time in which a thread has work, log2") \
   row(Invocations, "invocations", "invocations of a workgroup") \
   row(SharedBytes, "shared_bytes", "bytes of memory of a workgroup") \
-  /* Compared with the ideal. */ \
+  /* The following rows are costs of a call, compared with the ideal. */ \
   row(ArithmeticRatio, "arithmetic_ratio", "cycles of arithmetic to the ideal") \
   row(LoadRatio, "load_ratio", "cycles of loads to the ideal") \
   row(StoreRatio, "store_ratio", "cycles of stores to the ideal") \
@@ -82,7 +82,7 @@ namespace ember::tune {
   row(BodyRatio, "body_ratio", "cycles of all bodies, each by its slowest unit, to the ideal") \
   row(EstimateRatio, "estimate_ratio", "the estimate of the whole call to the ideal") \
   row(EstimateCycles, "estimate_cycles", "cycles of the estimate, on all threads") \
-  /* The body in which most of the time is spent. */ \
+  /* The following rows describe the loop body that takes most of the time. */ \
   row(HotShare, "hot_share", "its share of the cycles of all bodies") \
   row(HotTrips, "hot_trips", "iterations of its loop each time") \
   row(HotEntries, "hot_entries", "times that its loop begins") \

@@ -29,7 +29,7 @@ enum class LoopRole : uint8_t {
   kSerial,
   kUnrolled,
   kLanes,
-  kInvocations,  // loops over invocations or over subgroups of a workgroup
+  kInvocations,  // a loop over the invocations or the subgroups of a workgroup
   kDot,
   kMatrix,
 };

@@ -23,8 +23,10 @@ inline constexpr double kLineBytes = 64;
 struct Machine {
   bool is_gpu = false;
   int64_t vector_bytes = 16;
-  int64_t vector_registers = 16;  // for a GPU, the registers of an invocation
-  int64_t subgroup_size = 1;      // only for GPUs
+  // Number of vector registers of a core, or of registers of a GPU's
+  // invocation.
+  int64_t vector_registers = 16;
+  int64_t subgroup_size = 1;  // only for GPUs
   bool has_fma = false;
   bool has_masks = false;
   bool has_byte_dots = false;

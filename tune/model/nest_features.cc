@@ -294,8 +294,8 @@ class Features {
                 instructions));
     Set(Feature::kHotGuards,
         ShareOf(work.guards + work.masked + work.pads, instructions));
-    // Bytes that are touched by the innermost loop around the body, by the next
-    // two loops around it, and by one task.
+    // Numbers of bytes that the body's accesses touch: in the innermost loop
+    // around it, in the next two loops around it, and in one task.
     double bytes[4] = {};
     for (size_t i = 0; i < 3 && i < chain.size(); ++i)
       bytes[i] = traffic_.BytesOfLoop(chain[chain.size() - 1 - i]);

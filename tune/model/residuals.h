@@ -24,8 +24,8 @@ struct Residual {
 
 class Residuals {
  public:
-  // Computes the errors. Both spans have one element for each candidate of the
-  // group.
+  // Computes the errors. `scores` and `seconds` have one element for each
+  // candidate of the group.
   Residuals(std::span<const double> scores, std::span<const double> seconds);
 
   size_t size() const { return residuals_.size(); }

@@ -149,8 +149,8 @@ Status Tuner::RunBatch(size_t active) {
   }
   for (const Candidate& candidate : candidates) state.MarkSeen(candidate);
   std::vector<Tried> tried;
-  // If MeasureAll is cancelled, the models still learn from the trials that
-  // have ended, so its status is returned afterwards.
+  // The status is checked only after Learn: if MeasureAll is cancelled, the
+  // models still learn from the trials that have ended.
   const Status measured = MeasureAll(active, candidates, tried);
   scorer_.Learn(tried, rows_[active_[active]].seconds);
   EMBER_RETURN_IF_ERROR(measured);

@@ -94,8 +94,9 @@ void UnifyConvolution(int64_t groups, std::vector<Shape>& shapes) {
   }
 }
 
-// The first operand is broadcast to the shape `result`. Replaces its open dims
-// by the dims of the result to which they are broadcast.
+// Assumes that the open dims of an operand that is broadcast to the shape
+// `result` (shapes[0]) equal the dims of `result` at their positions, aligned
+// at the right.
 void UnifyWithShape(const Shape& result, std::vector<Shape>& shapes) {
   Shape& own = shapes[0];
   if (own.size() > result.size()) return;

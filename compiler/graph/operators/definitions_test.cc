@@ -31,8 +31,8 @@ std::vector<TensorData> RandomInputs(const Graph& graph, uint64_t seed) {
       bytes *= data.extents.back();
     }
     std::vector<uint8_t> values(static_cast<size_t>(bytes));
-    // Integers get the values 0 and 1, so that many of them are valid indices.
-    // Floats get random bits.
+    // Elements of integer inputs are 0 or 1, so that many of them are valid
+    // indices. Those of float inputs are random bits.
     for (size_t i = 0; i < values.size(); ++i) {
       const bool low_byte =
           i % static_cast<size_t>(DTypeByteSize(input->dtype())) == 0;

@@ -44,9 +44,11 @@ using CUtensorMapL2promotion = int;
 using CUtensorMapFloatOOBfill = int;
 
 inline constexpr CUdevice_attribute kMaxThreadsPerBlock = 1;
-// The limits for y and z have the next two numbers, 3 and 4.
+// The largest extent of a block along x. The limits along y and z are the
+// attributes with the next two numbers, 3 and 4.
 inline constexpr CUdevice_attribute kMaxBlockDimX = 2;
-// The limits for y and z have the next two numbers, 6 and 7.
+// The largest extent of a grid along x. The limits along y and z are the
+// attributes with the next two numbers, 6 and 7.
 inline constexpr CUdevice_attribute kMaxGridDimX = 5;
 inline constexpr CUdevice_attribute kMaxSharedMemoryPerBlock = 8;
 inline constexpr CUdevice_attribute kWarpSize = 10;

@@ -131,7 +131,8 @@ template <typename... Ours, typename... Theirs>
 struct AreAlike<CUresult (*)(Ours...), ::CUresult (*)(Theirs...)> {
   static constexpr bool Value() {
     if constexpr (sizeof...(Ours) == sizeof...(Theirs)) {
-      // For pointers, too, the sizes of the pointers themselves are meant.
+      // Pointers are compared by their own size, not by that of what they point
+      // to, because the types behind ours and the header's differ.
       return ((sizeof(Ours) == sizeof(Theirs)) && ...);
     } else {
       return false;

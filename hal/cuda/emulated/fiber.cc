@@ -63,9 +63,9 @@ void Fiber::Run() {
 
 void Fiber::Resume() {
   if (_setjmp(outside_) != 0) {
-    // The fiber's own stack is known, so what Arrive reports about the stack
-    // that was left goes into a copy. own_stack_ keeps its saved record of
-    // locals.
+    // The fiber has paused or ended. Arrive writes the address and size of the
+    // stack that was left to its second argument, so it gets a copy: own_stack_
+    // must keep its saved record of locals.
     Stack left = own_stack_;
     return Arrive(stack_outside_, left);
   }

@@ -62,8 +62,7 @@ class GridEmulator {
     kIsDone
   };
   struct HeldBytes {
-    // Offset in shared memory of the bytes, which are part of a product's
-    // operand.
+    // Offset in shared memory of some bytes of a product's operand.
     uint64_t offset = 0;
     uint64_t bytes = 0;
   };

@@ -98,15 +98,15 @@ TEST(TensorMapTest, RefusesWhatTheDriverRefuses) {
       [](Arguments& a) { a.extents[2] = (uint64_t{1} << 32) + 1; },
       [](Arguments& a) { a.strides = {88, 704, 0, 0}; },
       [](Arguments& a) { a.strides[1] = uint64_t{1} << 40; },
-      // Each of these strides is smaller than the inner dims require, so that
-      // elements would overlap.
+      // Strides that are smaller than the inner dims require are refused,
+      // because elements would overlap.
       [](Arguments& a) { a.strides[0] = 64; },
       [](Arguments& a) { a.strides[1] = 544; },
       [](Arguments& a) { a.strides = {224, 80, 0, 0}; },
       [](Arguments& a) { a.box[1] = 0; },
       [](Arguments& a) { a.box[1] = 257; },
-      // The rows of the box are too short (8 bytes), or too long for a swizzled
-      // box (136 bytes).
+      // A box is refused if its rows are too short (8 bytes), or too long for a
+      // swizzled box (136 bytes).
       [](Arguments& a) { a.box[0] = 4; },
       [](Arguments& a) { a.box[0] = 72; },
       [](Arguments& a) { a.type = kTensorMapUint32; },

@@ -61,7 +61,9 @@ inline constexpr cl_uint kDeviceVersion = 0x102f;
 inline constexpr cl_uint kDeviceDoubleFpConfig = 0x1032;
 inline constexpr cl_uint kDeviceHostUnifiedMemory = 0x1035;
 inline constexpr cl_uint kDeviceSvmCapabilities = 0x1053;
-// This property exists since OpenCL 3.0; older devices return an error for it.
+// The device's preferred multiple of the workgroup size, which counts as its
+// subgroup size. It exists since OpenCL 3.0; older devices return an error for
+// it.
 inline constexpr cl_uint kDevicePreferredWorkGroupSizeMultiple = 0x1067;
 
 inline constexpr cl_bitfield kFpCorrectlyRoundedDivideSqrt = 1 << 7;

@@ -88,8 +88,8 @@ std::string Inputs(const OperatorRow& row) {
   return text;
 }
 
-// Operators whose 8-bit results tests only require to be within one step,
-// because they are computed in floats.
+// Operators on 8-bit numbers that are computed in floats. Tests require their
+// results to be within one step only, and the page says so.
 constexpr std::string_view kNearlyEqual[] = {
     "ADD_N", "CEIL", "COS",    "DIV",     "FLOOR",      "L2_NORMALIZATION",
     "NEG",   "SIN",  "SQUARE", "SOFTMAX", "LOG_SOFTMAX"};
