@@ -34,7 +34,7 @@ std::string Difference(const NamedTensors& got, const NamedTensors& want);
 //   itself           With its graph optimisations ONNX Runtime gives our
 //                    result: it differs from itself.
 //   less exact       ONNX Runtime runs the model with f64 in place of f32. Each
-//                    element of our result is equal to that exact one, or a
+//                    element of our result agrees with that exact one, or is a
 //                    hundred times nearer to it than the element that ONNX
 //                    Runtime computes in f32. Its algorithm cancels, such as
 //                    x * k + (b - m * k) for a normalization of few elements, or
