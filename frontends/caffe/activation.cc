@@ -25,8 +25,9 @@ void ImportClip(LayerContext& c) {
   c.SetOutput(0, Clip(c.Input(0), p.min(), p.max()));
 }
 
-// Imports Dropout. If training used scale_train, its outputs were scaled then,
-// so the layer only copies its input.
+// Imports Dropout, which multiplies its input by 1 - dropout_ratio. If training
+// used scale_train, its outputs were scaled then, so the layer only copies its
+// input.
 void ImportDropout(LayerContext& c) {
   const DropoutParameter& p = c.layer().dropout_param();
   const Tensor x = c.Input(0);

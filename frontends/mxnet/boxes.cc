@@ -42,8 +42,8 @@ bool CheckBoxes(NodeContext& c, int index, int minimum, int maximum) {
   return false;
 }
 
-// Returns [b, n, ..] with the rows of each image in the order given by their
-// indices [b, m].
+// Returns the rows of `rows` [b, n, ..] with the given indices [b, m] in each
+// image, as [b, m, ..].
 Tensor RowsAt(const Tensor& rows, const Tensor& places) {
   graph::GraphBuilder& builder = rows.builder();
   const Tensor image =
@@ -353,9 +353,9 @@ void ImportBoxEncode(NodeContext& c) {
   c.SetOutput(1, Cast(mask, dtype));
 }
 
-// Matches rows and columns of scores [.., n, m], the best scores first, each
-// row and column at most once. Results: the column of each row, and the row of
-// each column; -1 without a match.
+// Matches rows and columns of scores [.., n, m], the best scores (the lowest if
+// is_ascend) first, each row and column at most once. Results: the column of
+// each row, and the row of each column; -1 without a match.
 void ImportBipartiteMatching(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);

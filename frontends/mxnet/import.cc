@@ -290,8 +290,8 @@ struct Paths {
   std::string symbol, params;
 };
 
-// Returns the epoch in a file's name: the four or more digits before ".params";
-// nullopt if the name has none.
+// Returns the epoch in a file's name: the one to nine digits between `stem`,
+// '-' and ".params"; nullopt if the name has another form.
 std::optional<int64_t> EpochOf(std::string_view file, std::string_view stem) {
   if (!file.starts_with(stem) || !file.ends_with(".params"))
     return std::nullopt;

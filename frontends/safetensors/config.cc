@@ -35,7 +35,7 @@ class Keys {
     const auto found = object_.find(key);
     return found == object_.end() || found->is_null() ? nullptr : &*found;
   }
-  // Returns the first of two names that the object has.
+  // Returns `a` if the object has this key, else `b`.
   std::string_view Either(std::string_view a, std::string_view b) const {
     return Find(a) != nullptr ? a : b;
   }

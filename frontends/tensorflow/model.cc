@@ -138,7 +138,7 @@ class BodyReader {
   Body& body_;
 };
 
-// Returns the source of a value, with Identity nodes skipped.
+// Returns the source of a value, with Identity and Cast nodes skipped.
 Source BehindCopies(const Body& body, Source source) {
   for (int steps = 0; steps < 1000; ++steps) {
     const Node& node = body.nodes[static_cast<size_t>(source.node)];

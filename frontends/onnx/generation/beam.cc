@@ -220,7 +220,9 @@ class BeamSearcher {
         Minimum(state.ended_count + added, DimScalar(builder, o_.beams));
   }
 
-  // True if no beam can become better than the worst ended sequence.
+  // True for the prompts that are done: those that have `beams` ended
+  // sequences, of which no growing beam can beat the worst. With early_stopping
+  // the number of ended sequences suffices.
   Tensor IsDone(const BeamState& state, Tensor best, Tensor length) const {
     GraphBuilder& builder = best.builder();
     const Tensor full = Equal(state.ended_count, DimScalar(builder, o_.beams));

@@ -312,7 +312,8 @@ void ImportTile(NodeContext& c) {
   c.SetOutput(0, Reshape(Broadcast(Reshape(x, split), expanded), merged));
 }
 
-// Fails unless the input is [N, C, H, W] and the block size positive.
+// Returns the attribute `blocksize`. Fails unless the input is [N, C, H, W] and
+// the attribute is at least 1 and below 2^20.
 std::optional<int64_t> ReadBlockSize(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return std::nullopt;
   const int64_t block = c.Integer("blocksize", 0);

@@ -193,7 +193,9 @@ void ImportTrilu(NodeContext& c) {
   c.SetOutput(0, Select(kept, x, x.Like(0)));
 }
 
-// Imports a window of signal processing: a0 - a1 cos(2πi/n) + a2 cos(4πi/n).
+// Imports a window of signal processing: a0 - a1 cos(2πi/n) + a2 cos(4πi/n) for
+// element i, where n is the size, or the size minus 1 if the window is not
+// periodic.
 void ImportCosineWindow(NodeContext& c, double a0, double a1, double a2) {
   const std::optional<Shape> size = c.Sizes(0, "size");
   if (!size) return;
