@@ -41,7 +41,7 @@ class MetadataCollector {
   // Adds a file next to the model or in its archive. It is left out if it is no
   // text.
   void AddFile(std::string_view name, std::string_view contents);
-  // True if the limit on the bytes of all metadata is reached, so that no
+  // True if the names and values that callers passed exceed a limit, so that no
   // further value is added.
   bool full() const;
   // Records a part that cannot be read. `why`: "expected …, found …".
@@ -50,7 +50,7 @@ class MetadataCollector {
   graph::Metadata Take() &&;
 
  private:
-  // Adds the size of an entry to bytes_. Returns false if the sum exceeds the
+  // Adds the size of an entry to seen_. Returns false if the sum exceeds the
   // limit, so that the entry must be left out.
   bool See(std::string_view name, std::string_view value);
 

@@ -8,8 +8,8 @@
 namespace ember::caffe {
 namespace {
 
-// Returns ln(base) for the parameter `base` of a layer; its value -1 means the
-// base e.
+// Returns ln(base) for the parameter `base` of a layer, where -1 means the base
+// e; nullopt, with an error, unless base is -1 or above 0.
 std::optional<double> LogOfBase(LayerContext& c, double base) {
   if (base == -1) return 1.0;
   if (base > 0) return std::log(base);

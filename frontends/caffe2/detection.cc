@@ -344,7 +344,7 @@ struct Detections {
 };
 
 // Selects the detections to keep from the image's scores [m, classes] and boxes
-// [m, 4 * given].
+// [m, 4 * given]; nullopt after an error.
 std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
                                   const Tensor& all_scores,
                                   const Tensor& all_boxes) {

@@ -79,7 +79,8 @@ class OperatorContext : public ops::OperandContext {
   int AxisOf(std::string_view name, int64_t otherwise, int rank) {
     return Axis(Integer(name, otherwise), rank);
   }
-  // True if the argument "order" says that channels come last.
+  // Returns true if the argument "order" says that channels come last. Fails
+  // and returns false if it is neither NCHW nor NHWC.
   bool ChannelsLast();
 
   // Returns a vector with an element for each channel, along dim `axis` of

@@ -44,7 +44,7 @@ std::optional<std::vector<int64_t>> ReadSizes(OperatorContext& c,
 bool ReadPads(OperatorContext& c, ops::Window& window);
 
 // Returns the window for an image with `spatial` extents; the padding follows
-// "legacy_pad".
+// "legacy_pad"; nullopt after an error.
 std::optional<ops::Window> ReadWindow(OperatorContext& c, const Shape& spatial);
 
 }  // namespace ember::caffe2

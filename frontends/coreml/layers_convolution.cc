@@ -420,7 +420,7 @@ void ImportPadding(LayerContext& c) {
 }
 
 // Reads the factors of an upsampling, one for rows and one for columns, which
-// are whole numbers (field 1) or fractions (field 7).
+// are whole numbers (field 1) or fractions (field 7); nullopt after an error.
 std::optional<std::vector<double>> ReadFactors(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   std::vector<double> factors = p.Floats(7);

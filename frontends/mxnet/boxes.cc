@@ -20,8 +20,9 @@ namespace {
 // detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
-// True if an attribute says that boxes are given as centers and sizes, not as
-// corners.
+// Returns true if the attribute `name` (without it, `usual`) says that boxes
+// are given as centers and sizes, not as corners. Fails and returns false for
+// all but "center" and "corner".
 bool IsCenter(NodeContext& c, std::string_view name, std::string_view usual) {
   const std::string format = c.Text(name, usual);
   if (format == "center") return true;

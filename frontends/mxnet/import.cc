@@ -140,8 +140,9 @@ class GraphImporter {
                            std::to_string(axis);
   }
 
-  // Guesses the dims from the convolution that the input reaches through
-  // operators on elements.
+  // Guesses the dims from the weights of the convolution that the input reaches
+  // through operators on elements; nullopt if it reaches none, or if the
+  // weights are unknown or not of rank 3 to 5.
   std::optional<std::vector<frontends::ModelDim>> GuessDims(int index) const {
     std::set<int> same{index};
     for (size_t i = static_cast<size_t>(index) + 1; i < symbol_.nodes.size();

@@ -18,7 +18,8 @@ namespace {
 using ops::Window;
 
 // Returns true if the attribute data_format says that channels come first, [N,
-// C, spatial…].
+// C, spatial…], false if they come last; nullopt for any other format, which is
+// an error.
 std::optional<bool> ChannelsFirst(OperatorContext& c) {
   const std::string format = c.Text("data_format", "NHWC");
   if (format == "NHWC" || format == "NDHWC") return false;
@@ -28,7 +29,7 @@ std::optional<bool> ChannelsFirst(OperatorContext& c) {
 }
 
 // Returns the values of the spatial dims from an attribute with one value per
-// dim.
+// dim, or 1 for each if the attribute is omitted; nullopt after an error.
 std::optional<std::vector<int64_t>> Spatial(OperatorContext& c,
                                             const std::string& name,
                                             const std::vector<int64_t>& all,
@@ -195,7 +196,7 @@ void ImportTransposedConvolution(OperatorContext& c, int spatial) {
 }
 
 // Reads the window of a pooling. ksize and strides are attributes; in V2 they
-// are operands.
+// are operands. Nullopt after an error.
 std::optional<Window> PoolWindow(OperatorContext& c, int spatial, bool first,
                                  const Shape& extents) {
   std::vector<int64_t> ksize = c.Integers("ksize", {});
@@ -244,7 +245,7 @@ Tensor Adjoint(Tensor x, bool transposed) {
 }
 
 // Applies the further operators of a fused kernel (bias, activation) to the
-// result y of its main operator.
+// result y of its main operator; nullopt after an error.
 std::optional<Tensor> Fused(OperatorContext& c, Tensor y, int operands,
                             bool first) {
   const AttrValue* list = c.Attribute("fused_ops");

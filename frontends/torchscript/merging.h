@@ -66,7 +66,7 @@ class Merge {
     std::vector<Node> parts;
   };
   // True if the two values could be merged: neither the node nor a part of it
-  // is a conflict.
+  // is a conflict or uninitialized.
   static bool IsMerged(const Node& node);
   Node Plan(const Value& then, const Value& otherwise, const std::string& name,
             Machine& machine, int depth);

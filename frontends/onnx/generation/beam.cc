@@ -320,7 +320,8 @@ struct BeamResults {
   Tensor scores;
 };
 
-// Builds the loop that generates the tokens after the first one.
+// Builds the loop that generates the tokens after the first one; nullopt after
+// an error.
 std::optional<BeamResults> RunLoop(NodeContext& c, Decoder& decoder,
                                    const BeamOptions& options,
                                    const BeamSearcher& search,

@@ -134,7 +134,8 @@ class GraphImporter {
   // within this one has failed; nullopt if there is none.
   std::optional<Split> SplitAround(const Split& failed,
                                    const Scope& scope) const;
-  // True if each branch of this If may be imported with all nodes that follow.
+  // True unless the split at `origin` failed before, or kMaxInEachOther splits
+  // are in progress. See taken_branches_.
   bool MaySplit(const std::string& origin) const;
   Status ImportNode(const NodeProto& node, int index, Scope& scope);
   Status ImportCall(const FunctionProto& function, const NodeProto& node,

@@ -114,7 +114,8 @@ class NodeContext : public ops::ImportContext {
   // Reads integers of either sign: their contents if they are known when
   // compiling, else symbols that are read when the program runs.
   std::optional<Shape> SignedSizesOf(Tensor values, std::string_view what);
-  // True if the contents of an operand are known when compiling.
+  // True if the contents of an operand are integers that are known when
+  // compiling, maybe with symbols.
   bool IsKnown(int input) const;
   std::optional<std::vector<int64_t>> ConstantIntegers(int input,
                                                        std::string_view what);

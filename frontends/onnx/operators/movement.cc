@@ -17,7 +17,7 @@ namespace ember::onnx {
 namespace {
 
 // Reads the target shape of Reshape: operand 1, or the attribute `shape` before
-// opset 5.
+// opset 5. Nullopt after an error.
 std::optional<Shape> ReadTargetShape(NodeContext& c) {
   if (c.Input(1)) return c.Contents(1, "shape");
   const std::optional<std::vector<int64_t>> attribute = c.Integers("shape");
@@ -27,7 +27,7 @@ std::optional<Shape> ReadTargetShape(NodeContext& c) {
 }
 
 // Resolves the target shape of a Reshape: 0 means the dim of `from` at the same
-// index (if `zero_copies`), -1 the extent that remains.
+// index (if `zero_copies`), -1 the extent that remains. Nullopt after an error.
 std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
                                     Shape target, bool zero_copies) {
   int inferred = -1;
@@ -66,7 +66,7 @@ std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
 
 // Reads a target shape of Reshape that depends on data. The program replaces
 // its elements 0 and -1 by extents; elements that are known when compiling stay
-// constant.
+// constant. Nullopt after an error.
 std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(1, 1, 1)) return std::nullopt;
@@ -325,7 +325,7 @@ std::optional<int64_t> ReadBlockSize(NodeContext& c) {
 
 // Reads the attribute `mode` of DepthToSpace, which gives the order of the
 // factors of the channel dim. Returns true for CRD (channels, then positions in
-// a block), false for DCR (positions, then channels).
+// a block), false for DCR (positions, then channels), nullopt after an error.
 std::optional<bool> ReadChannelsFirst(NodeContext& c) {
   const std::string mode = c.String("mode", "DCR");
   if (mode == "DCR" || mode == "CRD") return mode == "CRD";

@@ -47,6 +47,7 @@ bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
 
 // Reads the axes of a reduction. They are an attribute in older opsets and
 // input 1 in newer ones: from 13 on for ReduceSum, from 18 on for the others.
+// Nullopt after an error.
 std::optional<Reduction> ReadReduction(NodeContext& c) {
   Reduction reduction;
   reduction.x = c.Input(0);

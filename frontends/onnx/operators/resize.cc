@@ -27,7 +27,8 @@ constexpr double kLargestScale = 1e6;
 
 // Returns floor(in * scale), computed exactly from the scale's own bits: an f32
 // is a fraction m / 2^e. 10 * 0.7f is 6, as 0.7f is 0.699999988. Scales that
-// are known only at run time follow the same rule (SetDynamicScales).
+// are known only at run time follow the same rule (SetDynamicScales). Nullopt
+// after an error.
 std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
   if (!(scale > 0) || scale > kLargestScale) {
     c.FailInvalid("scales: expected values above 0 and up to 1e6, found " +

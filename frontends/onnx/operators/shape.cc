@@ -80,7 +80,8 @@ void ImportConstantOfShape(NodeContext& c) {
 }
 
 // Returns the number of elements of a Range of integers. It is an expression of
-// symbols if start or limit is one.
+// symbols if start or limit is one. The step must be a constant other than 0;
+// otherwise it fails and returns nullopt.
 std::optional<Dim> RangeSize(NodeContext& c, const Dim& start, const Dim& limit,
                              const Dim& delta) {
   constexpr int64_t kFar = int64_t{1} << 62;

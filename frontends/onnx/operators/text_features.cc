@@ -45,7 +45,7 @@ bool CheckAttributes(NodeContext& c) {
 }
 
 // Returns the items of the pool, as numbers, in the form in which the operand
-// has them (strings as handles).
+// has them (strings as handles); nullopt after an error.
 std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
   if (c.Input(0).carried_type() == TensorProto::STRING) {
     const auto texts = c.Strings("pool_strings");
