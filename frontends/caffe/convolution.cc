@@ -40,7 +40,7 @@ bool ReadSpatial(LayerContext& c, std::string_view what, const Field& values,
 }
 
 // Reads the fields NAME_h and NAME_w, if the layer has them, into `sizes`. Only
-// layers with two spatial dims may have them.
+// layers with two spatial dims may have them. Returns false after an error.
 bool ReadPair(LayerContext& c, std::string_view what, bool has, int64_t height,
               int64_t width, int64_t minimum, std::vector<int64_t>& sizes) {
   if (!has) return true;

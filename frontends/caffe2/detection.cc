@@ -45,7 +45,8 @@ ops::BoxMoves MovesOf(OperatorContext& c) {
           .most = kMaxGrowth};
 }
 
-// Fails unless the input is a matrix with `width` or `width` + 1 columns.
+// Returns false, with an error, unless the input is a matrix with `width` or
+// `width` + 1 columns.
 bool CheckRows(OperatorContext& c, int input, int64_t width) {
   if (!c.CheckRank(input, 2, 2)) return false;
   const Dim columns = c.Input(input).dim(1);

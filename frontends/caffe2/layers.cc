@@ -48,7 +48,8 @@ Tensor KernelLast(Tensor w, bool last, bool transposed) {
 }
 
 // Checks that image and weights have the same rank, and that the spatial dims
-// of the weights are the window's extents.
+// of the weights are the window's extents. Returns false, with an error, if
+// not.
 bool CheckOperands(OperatorContext& c, const Window& window, bool last,
                    int input = 1) {
   const Tensor w = c.Input(input);

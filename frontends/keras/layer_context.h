@@ -147,7 +147,8 @@ class LayerContext : public ops::ImportContext {
   std::vector<Signal>& outputs() { return outputs_; }
   bool mask_is_set() const { return mask_is_set_; }
 
-  // Fails unless the input is there and has a rank in [minimum, maximum].
+  // Returns false, with an error, unless the input is there and has a rank in
+  // [minimum, maximum].
   bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "input " + std::to_string(input), minimum, maximum);

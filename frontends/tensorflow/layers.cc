@@ -67,7 +67,8 @@ Shape SpatialDims(Tensor x) {  // channels-last only
   return Shape(x.shape().begin() + 1, x.shape().end() - 1);
 }
 
-// Sets the padding that the attributes state, for x with channels last.
+// Sets the padding that the attributes state. `first`: explicit_paddings have
+// the channels as dim 1, not as the last dim. Returns false after an error.
 bool SetPadding(OperatorContext& c, const Shape& spatial, bool first,
                 Window& window) {
   const std::string padding = c.Text("padding", "VALID");

@@ -80,7 +80,8 @@ void SetThroughTable(OperatorContext& c, float (*function)(float));
 // True if each of the first `operands` operands and result 0 hold 8- or 16-bit
 // integers with one scale.
 bool IsPerTensor(const OperatorContext& c, int operands);
-// Fails unless operands and result are quantized per tensor.
+// Returns false, with an error, unless operands and result are quantized per
+// tensor.
 bool CheckPerTensor(OperatorContext& c, int operands);
 // Sets result 0 to real numbers, which are quantized if the model's result is.
 // It is for operands whose quantization the integer arithmetic does not

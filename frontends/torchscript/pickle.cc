@@ -121,7 +121,7 @@ class PickleReader {
     return top;
   }
   // Removes the values above the last mark from the stack, and returns them. An
-  // instruction MARK sets a mark.
+  // instruction MARK sets a mark; without one, it fails.
   std::vector<const PickleValue*> PopToMark() {
     if (marks_.empty()) {
       Fail("expected a mark on the stack, found none");

@@ -158,7 +158,7 @@ void RotateOperands(NodeContext& c, MultiHead& m) {
 }
 
 // Splits x[batch, sequence, …], whose last dim holds q, k and v one after
-// another.
+// another. Returns false after an error.
 bool SplitProjection(NodeContext& c, Tensor x, int64_t heads,
                      const std::vector<Dim>& sizes, MultiHead& m) {
   Tensor* const parts[] = {&m.q, &m.k, &m.v};

@@ -237,7 +237,7 @@ class BeamSearcher {
 };
 
 // Reads num_beams or num_return_sequences: an operand of one element, at most
-// 128; 1 if it is absent.
+// 128; 1 if it is absent; nullopt after an error.
 std::optional<Dim> CountOperand(NodeContext& c, int input,
                                 const std::string& what) {
   constexpr int64_t kMax = 128;

@@ -129,7 +129,7 @@ bool ReadPadsInput(NodeContext& c, Window& window) {
   return true;
 }
 
-// Reads the padding of a ConvTranspose.
+// Reads the padding of a ConvTranspose. Returns false after an error.
 bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
                            bool pads_are_input, ops::ConvTransposeSpec& spec) {
   Window& window = spec.window;

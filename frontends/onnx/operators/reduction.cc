@@ -25,7 +25,7 @@ struct Reduction {
 };
 
 // Reads axes that are known only at run time: x is permuted so that they become
-// its last dims.
+// its last dims. Returns false after an error.
 bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
   const Tensor x = reduction.x;
   const int rank = x.rank();

@@ -79,7 +79,8 @@ bool SetScales(NodeContext& c, const std::vector<double>& scales,
 }
 
 // Handles keep_aspect_ratio_policy "not_larger" and "not_smaller", for which
-// all axes get one scale: the smallest, or the largest if `larger`.
+// all axes get one scale: the smallest, or the largest if `larger`. Returns
+// false after an error.
 bool KeepAspectRatio(NodeContext& c, bool larger,
                      std::vector<ResizedAxis>& axes) {
   std::optional<double> scale;
@@ -139,7 +140,7 @@ bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
 }
 
 // Handles scales that are known only at run time: the program computes the
-// sizes of the result.
+// sizes of the result. Returns false after an error.
 bool SetDynamicScales(NodeContext& c, int input,
                       std::vector<ResizedAxis>& axes) {
   Tensor scales = Cast(c.Input(input), DType::kF64);

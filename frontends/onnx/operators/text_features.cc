@@ -64,7 +64,7 @@ std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
 }
 
 // Splits the items of the pool at ngram_counts, the positions at which the
-// n-grams of each length begin.
+// n-grams of each length begin. Returns false after an error.
 bool ReadLengths(NodeContext& c, const std::vector<int64_t>& items,
                  NgramPool& pool) {
   const std::vector<int64_t> starts = c.Integers("ngram_counts", {});
