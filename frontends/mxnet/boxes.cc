@@ -143,8 +143,9 @@ void ImportMultiBoxPrior(NodeContext& c) {
 
 // Imports MultiBoxDetection. Operands: scores [b, classes, n], box deltas [b, n
 // * 4], priors [1, n, 4]. Result: [b, n, 6] of (class, score, corners), best
-// first. A box that a better one of its class suppresses gets class -1 and
-// keeps its other numbers.
+// first. A box that a better one of its class (with force_suppress, of any
+// class) suppresses gets class -1 and keeps its other numbers. Boxes below
+// `threshold` become rows of -1.
 void ImportMultiBoxDetection(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 2, 2) || !CheckBoxes(c, 2, 3, 3))
     return;
@@ -355,8 +356,9 @@ void ImportBoxEncode(NodeContext& c) {
 }
 
 // Matches rows and columns of scores [.., n, m], the best scores (the lowest if
-// is_ascend) first, each row and column at most once. Results: the column of
-// each row, and the row of each column; -1 without a match.
+// is_ascend) first, each row and column at most once. Only scores above
+// `threshold` (below it if is_ascend) count. Results: the column of each row,
+// and the row of each column; -1 without a match.
 void ImportBipartiteMatching(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);

@@ -64,9 +64,10 @@ std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
   return target;
 }
 
-// Reads a target shape of Reshape that depends on data. The program replaces
-// its elements 0 and -1 by extents; elements that are known when compiling stay
-// constant. Nullopt after an error.
+// Reads a target shape of Reshape that depends on data. In a concatenation,
+// elements that are known when compiling stay constant, and the others must be
+// extents. In any other shape the program replaces 0 (if `zero_copies`) and -1
+// by extents. Nullopt after an error.
 std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(1, 1, 1)) return std::nullopt;
