@@ -221,8 +221,9 @@ void ImportMultiBoxDetection(NodeContext& c) {
            c.Input(0).dtype()));
 }
 
-// Imports box_nms. Operand: boxes [.., n, w]. The result has the boxes that are
-// not suppressed, best first, followed by rows of -1.
+// Imports box_nms. Operand: boxes [.., n, w]. The result has the boxes that
+// score above valid_thresh and are not suppressed, best first, followed by rows
+// of -1.
 void ImportBoxNms(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);

@@ -333,8 +333,8 @@ void ImportFusedConv2D(OperatorContext& c) {
   if (const auto z = Fused(c, y, 2, *first)) c.SetOutput(0, *z);
 }
 
-// Imports FusedPadConv2D. Operands: (x, paddings, weights). The convolution
-// pads nothing beyond `paddings`.
+// Imports FusedPadConv2D, which convolves an image extended by `paddings`.
+// Operands: (x, paddings, weights).
 void ImportFusedPadConv2D(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(2, 4, 4)) return;
   const auto margins = c.Contents(1, "paddings");
