@@ -188,8 +188,8 @@ Status ReadRotary(const Keys& keys, ModelConfig& config) {
   return OkStatus();
 }
 
-// Reads the kinds of layers: a sliding window, all positions, or a short
-// convolution.
+// Reads each layer's heads and its kind: a sliding window, all positions, or a
+// short convolution.
 Status ReadLayers(const Keys& keys, ModelOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       const int64_t layers,

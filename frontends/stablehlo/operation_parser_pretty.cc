@@ -148,7 +148,8 @@ Status OperationParser::ParseKeyword(Operation& operation,
   return OkStatus();
 }
 
-// Parses the bounds of a slice, [start:limit:stride, …], or indices, [index].
+// Parses the bounds of a slice, [start:limit:stride, …], or the index of a
+// get_tuple_element, [index].
 Status OperationParser::ParseRanges(Operation& operation) {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
   std::vector<int64_t> starts, limits, strides;
