@@ -60,8 +60,8 @@ class MilOperation : public ops::ImportContext {
       : ImportContext(builder), inputs_(std::move(inputs)), outputs_(outputs) {}
 
   bool Has(std::string_view name) const { return inputs_.contains(name); }
-  // Returns the tensor of an input. If it is missing, fails and returns a
-  // scalar.
+  // Returns the tensor of an input. If it is missing, fails, and the result is
+  // absent.
   Tensor Input(std::string_view name);
   std::vector<Tensor> Inputs(std::string_view name);
   // Returns all tensors of the input; empty if it is missing.

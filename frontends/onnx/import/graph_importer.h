@@ -174,8 +174,9 @@ class GraphImporter {
   // sets split_. Defined in unit_dims.cc.
   bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
                    const Scope& scope);
-  // Adds input 3 to a MaxUnpool: the shape of the operand of the MaxPool that
-  // made the indices. The indices refer to this shape.
+  // Adds input 3 to a MaxUnpool that has an output shape: the shape of the
+  // operand of the MaxPool that made the indices, if it is known. The indices
+  // refer to this shape.
   void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
                       const Scope& scope) const;
   std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,
