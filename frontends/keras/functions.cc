@@ -318,8 +318,8 @@ void CallActivation(LayerContext& c) {
     }
     plain = snake;
   }
-  // gelu, softmax and leaky_relu have arguments that change what they compute.
-  // All other activations have only the argument x.
+  // gelu, softmax, log_softmax and leaky_relu have arguments that change what
+  // they compute. All other activations have only the argument x.
   if (plain == "gelu") {
     const auto approximate = arguments.Constant(1, {"approximate"});
     // The gelu of keras.ops is the approximation unless `approximate` is false.

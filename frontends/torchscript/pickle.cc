@@ -230,7 +230,7 @@ class PickleReader {
       Fail("expected a number of at most 64 bits, found other text");
     return value;
   }
-  // Reads a little-endian integer in two's complement, of any width.
+  // Reads a little-endian integer in two's complement, of up to 8 bytes.
   void Long(uint64_t size) {
     const std::string_view text = Text(size);
     if (text.size() > 8) {
