@@ -4,8 +4,8 @@
 //   Tensor z = PostTransform(scores, Transform::kSoftmax);   // [N, E]
 //
 // The specification names the transforms without formulas. These are the
-// formulas of ONNX Runtime and the reference implementation: only PROBIT
-// changes a single score, and PROBIT is Winitzki's approximation.
+// formulas of ONNX Runtime and the reference implementation: of a row with a
+// single score only PROBIT changes it, and PROBIT is Winitzki's approximation.
 #ifndef EMBER_FRONTENDS_ONNX_ML_SCORES_H_
 #define EMBER_FRONTENDS_ONNX_ML_SCORES_H_
 
