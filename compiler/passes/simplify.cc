@@ -99,7 +99,8 @@ Value* Existing(const Operation& operation) {
   return nullptr;
 }
 
-// If the value is a sum x + 0.0, returns x; null otherwise.
+// If the value is a float sum of x and a uniform constant 0.0 or -0.0, in
+// either order, and has the type of x, returns x; null otherwise.
 Value* WithoutZero(const Value* value) {
   const Operation* add = value->producer();
   if (add == nullptr || add->name() != "add" || !IsFloat(value->dtype()))

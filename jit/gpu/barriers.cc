@@ -530,7 +530,7 @@ class BarrierPlanner {
   // for each serial loop: number of awaits per iteration
   std::unordered_map<NodeId, int> awaits_;
   // true while PlanLoop runs only to count barriers; inner loops are then not
-  // planned twice
+  // planned with and without the accesses before them
   bool looks_ = false;
   std::vector<NodeId> around_;  // variables of the loops around the planned
                                 // statement

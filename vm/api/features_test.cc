@@ -1,5 +1,5 @@
 // Tests options and queries of sessions and modules: readers, shapes, the
-// caller's memory for results, memory limits, threads, loggers, tiers,
+// caller's memory for results, allocators, threads, loggers, tiers, devices,
 // profiles.
 #include <algorithm>
 #include <atomic>

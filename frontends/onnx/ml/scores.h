@@ -34,8 +34,9 @@ Tensor PostTransform(Tensor scores, Transform transform);
 // The rule by which a classifier with two classes and a single score s makes a
 // score for each class.
 enum class SecondClass : uint8_t {
-  kComplement,  // the scores 1 - s and s, for probabilities
-  kNegation,    // -s, s
+  // the scores 1 - s and s; s need not be a probability
+  kComplement,
+  kNegation,  // -s, s
 };
 
 // Makes the scores of two classes, [N, 2], from a single score [N, 1], and

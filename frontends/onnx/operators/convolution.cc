@@ -229,8 +229,8 @@ void ImportConvInteger(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, y);
 }
 
-// Imports QLinearConv: y = saturate(round(conv(x - x0, w - w0) * (x_scale *
-// w_scale / y_scale)) + y0).
+// Imports QLinearConv: y = saturate(round((conv(x - x0, w - w0) + bias) *
+// (x_scale * w_scale / y_scale)) + y0). The bias may be absent.
 void ImportQLinearConv(NodeContext& c) {
   // com.microsoft's QLinearConv may have its data with the channels last
   // (attribute channels_last). The layout of the weights is always the same.

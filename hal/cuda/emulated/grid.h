@@ -188,7 +188,8 @@ struct GridLaunch {
   void* const* arguments = nullptr;
 };
 
-// The range [begin, end) of the device's memory that contains a given address.
+// The range [begin, end) of an allocation that FindMemory returns for an
+// address. If no allocation contains the address, neither does the range.
 struct MemoryRange {
   uintptr_t begin = 0;
   uintptr_t end = 0;

@@ -35,9 +35,10 @@ enum class Fixup : uint8_t {
   kRelative32,  // the distance S + A - P, in 4 bytes
   kRelative64,  // the distance S + A - P, in 8 bytes
   kBranch26,    // AArch64 branch: (S + A - P) / 4, in 26 bits
-  kBranch19,    // AArch64 branch: (S + A - P) / 4, in bits 5..23
-  kBranch14,    // AArch64 branch: (S + A - P) / 4, in bits 5..18
-  kAddress21,   // AArch64 ADR: S + A - P, in 21 bits
+  // AArch64 branch or literal load: (S + A - P) / 4, in bits 5..23
+  kBranch19,
+  kBranch14,   // AArch64 branch: (S + A - P) / 4, in bits 5..18
+  kAddress21,  // AArch64 ADR: S + A - P, in 21 bits
   // AArch64 ADRP: distance in pages from the page of P to that of S + A.
   kPage21,
   // AArch64: the offset of S + A in its page, as an immediate operand.

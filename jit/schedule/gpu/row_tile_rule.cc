@@ -80,8 +80,9 @@ StageRef PartsOf(const StageRef& product) {
 // Applies online_softmax to the product whose loop `keys` runs over the keys. A
 // fold over blocks of keys then computes running sums, and the product divides
 // them by the totals. If there are several parts, one fold computes each part,
-// a second fold combines the parts, and the tiles are those of the first fold.
-// Returns false if some primitive is refused.
+// and a second fold combines the parts; the caller tiles the first one. Hidden
+// blocks are skipped, or computed if that is refused. Returns false if that, or
+// the division into parts, is refused, too.
 bool MakeBlocks(const LoopRef& keys, const KeyBlocks& blocks,
                 ScheduleWriter& writer) {
   const StageRef& product = keys.stage;
