@@ -63,11 +63,13 @@ void ForgetTemporary(const std::string& path) {
 }
 
 // Returns the prefix with which the names of all temporary files for `path`
-// begin. It has only the first kMaxName bytes of the file's name, because a
-// longer name with a suffix might be too long for the file system.
+// begin: its folder, its file's name and ".tmp.". The prefix has only the first
+// kMaxName bytes of the file's name, because a longer name with a suffix might
+// be too long for the file system.
 std::string PrefixOfTemporaries(std::string_view path) {
   constexpr size_t kMaxName = 100;
-  // npos + 1 is 0, so the position is 0 if the path has no folder.
+  // rfind gives npos if the path has no slash, and npos + 1 is 0: the file's
+  // name then begins at 0.
   const size_t name = path.rfind('/') + 1;
   return Concat({path.substr(0, name), path.substr(name, kMaxName), ".tmp."});
 }
@@ -89,7 +91,8 @@ bool IsProcessAndNumber(std::string_view text) {
 // running holds it. The name is compared once more with the lock held, because
 // the writer may have renamed the file meanwhile.
 void DeleteIfAbandoned(int folder, const char* name) {
-  // The file is opened for writing, because some systems lock no other files.
+  // The file is opened for writing, because some systems lock only files that
+  // are open for writing.
   const int file = Retry([&] {
     return ::openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                     0);

@@ -13,7 +13,8 @@
 namespace ember {
 
 // Returns the candidate whose edit distance from the name is least. Candidates
-// at a distance above two, or not below their own length, do not count.
+// at a distance above two, or not below their own length, do not count; nullopt
+// if no candidate counts.
 std::optional<std::string_view> NearestName(
     std::string_view name, std::span<const std::string_view> candidates);
 

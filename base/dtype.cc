@@ -17,7 +17,7 @@ float RoundToOdd(double value) {
     return nearest;
   uint32_t bits = std::bit_cast<uint32_t>(nearest);
   if (std::fabs(static_cast<double>(nearest)) > std::fabs(value))
-    bits -= 1;  // truncates
+    bits -= 1;  // `nearest` was rounded away from 0: take the float before it
   return std::bit_cast<float>(bits | 1);
 }
 

@@ -69,7 +69,8 @@ constexpr bool IsValidDType(uint8_t raw) { return raw < kDTypeCount; }
 constexpr std::string_view DTypeName(DType type) {
   return kDTypeTable[static_cast<int>(type)].name;
 }
-// Returns the number of bytes of one element.
+// Returns the number of bytes of one element, which is its number of bits
+// divided by 8.
 constexpr int DTypeByteSize(DType type) {
   return kDTypeTable[static_cast<int>(type)].bits / 8;
 }

@@ -121,7 +121,8 @@ const Field& CurveD() {
 }
 
 struct Point {
-  Field x, y = Field(1), z = Field(1), t;  // the neutral element
+  // initially the neutral element of the addition of points
+  Field x, y = Field(1), z = Field(1), t;
 };
 
 // Adds two points (RFC 8032, 5.1.4).

@@ -40,8 +40,8 @@ inline constexpr uint8_t kMantissaBits[] = {
 };
 static_assert(sizeof(kMantissaBits) == kDTypeCount);
 
-// Returns the format of a float type. It is computed from the dtype table,
-// which takes less code than a table of formats.
+// Returns the format of a float type. It is computed from the type's size and
+// kMantissaBits, which takes less code than a table of formats.
 constexpr FloatFormat FloatFormatOf(DType type) {
   const int bits = 8 * DTypeByteSize(type);
   const int mantissa_bits = kMantissaBits[static_cast<int>(type)];

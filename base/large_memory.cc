@@ -6,8 +6,9 @@
 namespace ember {
 namespace {
 
-// Calls piece(offset, bytes) for each megabyte of the memory, in order. Returns
-// false if the interrupt asked to stop before a piece.
+// Calls piece(offset, bytes) for each megabyte of the memory, in order; the
+// last piece may be smaller. Returns false if the interrupt asked to stop
+// before a piece.
 template <typename Piece>
 bool InPieces(int64_t bytes, const Interrupt* interrupt, const Piece& piece) {
   constexpr int64_t kAtOnce = int64_t{1} << 20;

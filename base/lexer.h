@@ -94,12 +94,12 @@ class Lexer {
 // Returns the error "line:column: message".
 Status ErrorAt(const Token& token, std::string_view message);
 
-// Returns the unsigned value of an integer token; an error if it does not fit
-// 64 bits.
+// Returns the unsigned value of an integer token; an error if the value does
+// not fit 64 bits or if the token is no integer.
 StatusOr<uint64_t> IntegerValue(const Token& token);
 
 // Returns the bytes of a string token; an error for an unknown escape or a
-// missing quote.
+// missing quote, or if the token is no string.
 StatusOr<std::string> StringValue(const Token& token);
 // Returns the bytes as a quoted string with escapes. StringValue is its
 // inverse.

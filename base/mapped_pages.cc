@@ -11,7 +11,7 @@ namespace ember {
 namespace {
 
 // Returns the mapping that a line of /proc/self/maps describes, if it is one of
-// a file, and the process may not write to it:
+// a file that the process may read but not write to; nullopt otherwise:
 //
 //   7f3a10000000-7f3a30000000 r--p 00000000 08:01 131 /models/resnet50.vmfb
 std::optional<FileMapping> MappingOf(const char* line) {

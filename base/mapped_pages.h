@@ -23,7 +23,7 @@ struct FileMapping {
   std::string path;
   uint64_t inode = 0;
   uint64_t offset = 0;           // position of `begin` in the file
-  uintptr_t begin = 0, end = 0;  // addresses
+  uintptr_t begin = 0, end = 0;  // addresses of the mapping
 
   bool Contains(std::span<const uint8_t> bytes) const {
     const auto first = reinterpret_cast<uintptr_t>(bytes.data());

@@ -20,9 +20,9 @@ namespace ember {
 
 void ReadAhead(std::span<const uint8_t> bytes);
 
-// Brings in the pages of memory that is about to be written. At most the first
-// 64 MiB are brought in, because a caller that passes more may never use all of
-// it. Nothing is done for less than 64 KiB, which is not worth a system call.
+// Brings in the pages of memory that is about to be written. Nothing is done
+// for more than 64 MiB, because a caller that passes more may never use all of
+// it, nor for less than 64 KiB, which is not worth a system call.
 void TouchPages(void* memory, size_t bytes);
 
 }  // namespace ember

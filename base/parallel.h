@@ -41,7 +41,8 @@ class ParallelRunner {
   // 1. Workers are numbered from 0 to this number minus 1.
   virtual int worker_count() const = 0;
   // Calls function(chunk, worker) once for each chunk in [0, chunk_count), on
-  // any workers, in any order; returns when all are done. The caller's thread
+  // any workers, in any order; returns when all are done. A runner that was
+  // interrupted leaves out chunks (InterruptibleRunner). The caller's thread
   // takes part. Not reentrant from within a chunk. Concurrent calls from
   // several threads are allowed (they may be serialised).
   virtual void Run(int64_t chunk_count, ChunkFunction function) = 0;

@@ -99,8 +99,9 @@ std::optional<std::string> ReadAll(int descriptor, size_t size) {
   return contents;
 }
 
-// Opens a file for reading. Returns -1 if it does not exist, is too large, or
-// may have been written (if is_secret: or read) by other users.
+// Opens a file for reading and sets *size. Returns -1 if it cannot be opened,
+// is not a regular file (a symbolic link is none), is too large, or may have
+// been written (if is_secret: or read) by other users.
 int OpenTrusted(int folder, const std::string& name, int64_t max_bytes,
                 bool is_secret, int64_t* size) {
   Descriptor file(

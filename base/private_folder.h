@@ -65,7 +65,8 @@ class PrivateFolder {
     // True for a temporary file whose writer is still active or was killed.
     bool is_unfinished = false;
   };
-  // Returns the files that Replace and Create made, in unspecified order.
+  // Returns all regular files of the folder, in unspecified order; none if the
+  // folder cannot be read.
   std::vector<File> List() const;
 
  private:
@@ -80,6 +81,7 @@ class PrivateFolder {
 };
 
 // Returns `count` unpredictable bytes from the system's random generator.
+// Returns kInternal if `count` is above 256 or the system gives fewer bytes.
 StatusOr<std::string> RandomBytes(size_t count);
 
 }  // namespace ember

@@ -39,8 +39,9 @@ constexpr uint64_t kConstants[80] = {
     0x431d67c49c100d4c, 0x4cc5d4becb3e42b6, 0x597f299cfc657e2a,
     0x5fcb6fab3ad6faec, 0x6c44198c4a475817};
 
-// The initial state: the first bits of the fractional parts of the square roots
-// of the first 8 primes.
+// The initial state of SHA-512, of which SHA-256 takes the upper halves: the
+// first 64 bits of the fractional parts of the square roots of the first 8
+// primes.
 constexpr uint64_t kInitial[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b,
                                   0x3c6ef372fe94f82b, 0xa54ff53a5f1d36f1,
                                   0x510e527fade682d1, 0x9b05688c2b3e6c1f,

@@ -13,12 +13,15 @@
 namespace ember {
 
 // Deletes the temporary files that writers of this process have not renamed
-// yet. A signal handler may call it. The process must end afterwards, because
-// active writers have lost their files.
+// yet, except for files that were not recorded, because their paths have 1024
+// bytes or more or 16 files were recorded already. A signal handler may call
+// it. The process must end afterwards, because active writers have lost their
+// files.
 void RemoveTemporaryFiles();
 
-// True if AtomicFileWriter writes directly to `path`, because `path` is a
-// device or a pipe.
+// True if AtomicFileWriter writes directly to `path`, because `path` exists and
+// is no regular file (a device or a pipe), or is one of the system's links in
+// /dev or /proc, such as /dev/stdout.
 bool IsWrittenInPlace(const std::string& path);
 
 }  // namespace ember

@@ -37,7 +37,8 @@ using Input = std::vector<uint8_t>;
 
 constexpr size_t kMaxSize = 1 << 16;
 
-// Each input has its own random generator, so that one input can be run alone.
+// State of the run. `random` is seeded anew for each mutation of the corpus, so
+// that one input can be run alone.
 struct Progress {
   std::vector<Input> corpus;
   uint64_t seed = 1;

@@ -24,17 +24,17 @@ struct CompileOptions {
   std::set<std::string> disabled_passes;
   // The name of the step after which `dump` is called. `dump` receives the
   // step's name, its number and its result as text: the graph, after
-  // "form-dispatches" the dispatches, after "emit" the module. "all" means
-  // after each step, with the text "(unchanged)" if a pass changed nothing; ""
-  // means never.
+  // "form-dispatches" the dispatches, after "emit" the module. "import" means
+  // the graph before the first step; "all" means "import" and after each step,
+  // with the text "(unchanged)" if a pass changed nothing; "" means never.
   std::string dump_after;
   std::function<void(std::string_view pass, int number, std::string_view text)>
       dump;
-  // This function is called after each pass with the pass's name and the
+  // This function is called after each step with the step's name and the
   // milliseconds that it took. It may be empty.
   std::function<void(std::string_view pass, double milliseconds)> timing;
-  // This object receives an event with the stage "compile" before each pass.
-  // Null means that no events are sent.
+  // This object receives an event with the stage "compile" before each step
+  // that is run. Null means that no events are sent.
   Progress* progress = nullptr;
   std::string producer = "ember";
 };

@@ -113,7 +113,7 @@ struct Format {
   // beside the model's own, such as its weights.
   StatusOr<graph::Graph> (*import)(ModelFile& file,
                                    const ImportOptions& options);
-  // Returns the inputs of the model file `path`. It also works for a model that
+  // Returns the inputs of the model in `file`. It also works for a model that
   // cannot be imported.
   StatusOr<std::vector<InputInfo>> (*inputs)(ModelFile& file,
                                              const ImportOptions& options);

@@ -83,7 +83,8 @@ struct SymbolPin {
   int64_t extent;
 };
 // A pin of a dim that is an expression a*N + b also fixes the symbol N. Solves
-// a*N + b = `pinned` for N; nullopt for other expressions.
+// a*N + b = `pinned` for N; nullopt for other expressions, and if no integer N
+// >= 0 solves it.
 std::optional<SymbolPin> SolvedPin(const Dim& expression, int64_t pinned) {
   const std::set<std::string> symbols = expression.Symbols();
   if (symbols.size() != 1) return std::nullopt;

@@ -33,24 +33,25 @@ class MetadataCollector {
   // `format`: frontends::Format::name.
   explicit MetadataCollector(std::string_view format);
 
-  // Adds an entry. `name`: the key without the format's name; it may contain
-  // any bytes.
+  // Adds an entry, unless the value is empty. An entry that exceeds a limit is
+  // left out. `name`: the key without the format's name; it may contain any
+  // bytes.
   void Add(std::string_view name, std::string_view value);
   void AddNumber(std::string_view name, float value);
   void AddInteger(std::string_view name, int64_t value);
   // Adds a file next to the model or in its archive. It is left out if it is no
   // text.
   void AddFile(std::string_view name, std::string_view contents);
-  // True if the limit on the bytes of all metadata is reached, so that no
+  // True if the names and values that callers passed exceed a limit, so that no
   // further value is added.
   bool full() const;
-  // Records a part that cannot be read. `why`: "expected …, found …".
+  // Records a part that is left out. `why`: "expected …, found …".
   void LeaveOut(std::string_view name, std::string_view why);
 
   graph::Metadata Take() &&;
 
  private:
-  // Adds the size of an entry to bytes_. Returns false if the sum exceeds the
+  // Adds the size of an entry to seen_. Returns false if the sum exceeds the
   // limit, so that the entry must be left out.
   bool See(std::string_view name, std::string_view value);
 

@@ -19,7 +19,7 @@ double DoubleOf(uint64_t bits) {
 }
 
 // Calls use(number) for each element of a packed field of numbers, which are
-// little-endian and `width` bytes each.
+// little-endian and `width` bytes each. Returns false if bytes are left over.
 template <typename Use>
 bool ForPacked(std::span<const uint8_t> bytes, size_t width, const Use& use) {
   for (size_t i = 0; i + width <= bytes.size(); i += width) {

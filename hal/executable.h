@@ -18,6 +18,8 @@
 //                    (hal/metal/device.h)
 //   "emulated-grid"  cuda-emulated: the same as code of this process
 //                    (hal/cuda/emulated/grid.h)
+//   "opencl-c"       opencl: `code` is a program of OpenCL C with a kernel
+//                    function `entry_point` (hal/opencl/device.h)
 //
 // Ownership: the device's copy; a host function's code must outlive the
 // executable. Thread-safety: immutable.

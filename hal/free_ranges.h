@@ -34,7 +34,7 @@ class FreeRanges {
   uint64_t free_;
   std::map<uint64_t, uint64_t>
       // The size of each free range, by its offset. Adjacent free ranges are
-      // joined, so there are none.
+      // joined, so no two of them are adjacent.
       size_at_;
 };
 

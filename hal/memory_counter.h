@@ -23,8 +23,9 @@ class MemoryCounter {
   explicit MemoryCounter(int64_t limit)
       : limit_(limit > 0 ? limit : INT64_MAX) {}
 
-  // Adds bytes to the counter. If the sum exceeds the limit, returns an error
-  // and adds nothing. `is_hidden` is true if the host cannot access the memory.
+  // Adds bytes to the counter. If the sum exceeds the limit or `bytes` is
+  // negative, returns an error and adds nothing. `is_hidden` is true if the
+  // host cannot access the memory.
   Status Take(int64_t bytes, bool is_hidden = false) {
     if (bytes < 0) {
       return InvalidArgumentError(

@@ -143,7 +143,9 @@ void BackgroundJit::RequestKernel(const vm::KernelRequest& request,
   job.request.interrupt = nullptr;
   if (options_.threads > 0) return queue_.Add(std::move(job));
   // Only one thread at a time may use a device, so a kernel for a device is
-  // compiled by the thread of the run, which uses the device.
+  // compiled by the thread of the run, which uses the device. That thread also
+  // compiles if the request has no interrupt, because then its wait could not
+  // be interrupted.
   const bool is_of_host = request.device == nullptr;
   if (request.interrupt == nullptr || !is_of_host) return Run(job);
   queue_.AddAndWait(std::move(job), *request.interrupt);

@@ -36,8 +36,8 @@ class NoKernel : public vm::HostKernel {
   std::string Describe() const override { return ""; }
 };
 
-// Its Work function is that of a queue: it records the order of the jobs, and
-// blocks in the first job until Release is called.
+// An object whose function Work does the jobs of a queue: it records the order
+// of the jobs, and blocks in the first job until Release is called.
 class Recorder {
  public:
   void Work(const CompileQueue::Job& job) {

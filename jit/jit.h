@@ -90,8 +90,9 @@ constexpr int NicenessOf(vm::CompileLocation location) {
 
 struct JitOptions {
   // Number of threads that compile in the background (compile_queue.h). 0:
-  // RequestKernel returns only when the kernel is made, or when the request's
-  // interrupt asks to stop; in that case another thread completes the kernel.
+  // RequestKernel returns only when the kernel is made or declined or, for a
+  // kernel of the host, when the request's interrupt asks to stop; in that case
+  // another thread completes the kernel.
   int threads = 1;
   vm::CompileLocation location = vm::CompileLocation::kThread;
   // The folder that gets the texts of each kernel: the schedule
@@ -133,7 +134,7 @@ struct JitOptions {
   std::shared_ptr<Oracle> oracle;
 };
 
-// Totals over all kernels that were compiled so far.
+// Totals over all requests that were handled so far, made or declined.
 struct JitTotals {
   int64_t kernels = 0;
   int64_t declined = 0;

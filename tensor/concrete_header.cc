@@ -11,8 +11,9 @@
 namespace ember::tensor {
 namespace {
 
-// Computes an i64 operation exactly. Returns nullopt if the result does not
-// fit: sizes that come from a header must not wrap around silently.
+// Computes an i64 operation exactly. Returns nullopt for other operations than
+// +, -, * and negation, and if the result does not fit: sizes that come from a
+// header must not wrap around silently.
 std::optional<int64_t> CheckedIndexArithmetic(Opcode opcode, int64_t a,
                                               int64_t b) {
   switch (opcode) {

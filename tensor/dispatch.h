@@ -102,8 +102,8 @@ struct Store {
   uint32_t buffer = 0;  // number of the output or temporary that receives the
                         // result
   std::vector<Register>
-      // indices of the element: one i64 register per dim of the buffer,
-      // computed from spatial axes
+      // indices of the element: one i64 register per dim of the buffer, which
+      // depends on no reduction axis
       indices;
   Update update = Update::kAssign;
 

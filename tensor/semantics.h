@@ -311,7 +311,7 @@ inline T Power(T a, T b) {
   }
 }
 // Returns the smaller value. If the values are equal (+0 and -0 are), returns
-// a. If both are NaN, returns the first.
+// a. If one is NaN, returns the NaN; if both are, returns the first.
 template <typename T>
 inline T Minimum(T a, T b) {
   if constexpr (Float<T>) {

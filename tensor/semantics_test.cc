@@ -53,7 +53,7 @@ TEST(SemanticsTest, Division) {
 
 TEST(SemanticsTest, Powers) {
   EXPECT_EQ(Power<int32_t>(3, 4), 81);
-  EXPECT_EQ(Power<int32_t>(2, 33), 0);  // the power wraps
+  EXPECT_EQ(Power<int32_t>(2, 33), 0);  // integers wrap: 2^33 is 0 modulo 2^32
   EXPECT_EQ(Power<int32_t>(0, 0), 1);
   EXPECT_EQ(Power<int32_t>(2, -1), 0);
   EXPECT_EQ(Power<int32_t>(1, -5), 1);
@@ -124,7 +124,8 @@ TEST(SemanticsTest, CastsToIntegersSaturate) {
   EXPECT_EQ(Cast<int64_t>(kInf), INT64_MAX);
   EXPECT_EQ(Cast<uint64_t>(1.8446744073709552e19), UINT64_MAX);
   EXPECT_EQ(Cast<int32_t>(-1.7), -1);
-  EXPECT_EQ(Cast<int8_t>(int32_t{300}), 44);  // integers wrap
+  // integers wrap: 300 modulo 256 is 44
+  EXPECT_EQ(Cast<int8_t>(int32_t{300}), 44);
   EXPECT_EQ(Cast<bool>(kNan), true);
   EXPECT_EQ(Cast<bool>(-0.0f), false);
   EXPECT_EQ(Cast<bool>(int64_t{1} << 40), true);

@@ -36,7 +36,7 @@ EXACT_BOUND = 5e-4
 BOUNDS = {"F32": EXACT_BOUND, "F16": 0.05, "BF16": 0.1}
 OTHER_BOUND = 0.6
 # llama.cpp computes GELU from a table of f16 values, and always by the tanh
-# approximation. So models of the architectures in GELU have a larger bound.
+# approximation. So models have a larger bound if the tuple GELU names their architecture.
 GELU_BOUND = 1e-2
 GELU = ("gemma", "gpt2", "falcon")
 

@@ -88,8 +88,8 @@ def matrix_work(line):
         return 0, 0
     columns, depth = int(found[1]), int(found[2])
     of_group = columns * depth * TYPE_BYTES[found[4]]
-    # If the pattern has no brace here, the left factor of wgmma is in shared memory, and its bytes
-    # are counted too. Otherwise it is in registers.
+    # `found[5]` is the brace that begins a list of registers with the left factor of wgmma. Without
+    # it the left factor is in shared memory, so its bytes are counted, too.
     if not found[5]:
         of_group += 64 * depth * TYPE_BYTES[found[3]]
     return 16 * columns * depth, of_group // 4

@@ -37,8 +37,8 @@ MODELS = (
     ("mobilenetv2", f"{PEERS}/mobilenetv2.onnx", (), f"{PEERS}/mobilenetv2.in"),
     ("resnet50", f"{PEERS}/resnet50.onnx", (), f"{PEERS}/resnet50.in"),
     ("bert_base", f"{PEERS}/bert_base.onnx", (), f"{PEERS}/bert_base.in"),
-    # the first one is quantised to bytes; the second one also has recurrent
-    # layers, which become loops
+    # mobilenet_v2_quant is quantised to bytes; byte_lstm is, too, and has recurrent layers, which
+    # become loops
     ("mobilenet_v2_quant", f"{CORPUS}/tflite/mobilenet_v2_quant_224/model.tflite", (), None),
     ("byte_lstm", f"{CORPUS}/onnx/nlp/byte_sb_bidi_lstm/model.onnx", ("--shape=input=1x32",), None),
 )

@@ -152,7 +152,9 @@ void Declare(Options& options, Flags& flags) {
 }
 
 volatile std::sig_atomic_t is_interrupted = 0;
-// The search ends when this process ends; 0: there is none.
+// `followed`: the parent process at the start, set if --tasks is given; the
+// search ends when that process ends. 0: the search does not depend on another
+// process.
 pid_t followed = 0;
 
 void Interrupt(int) { is_interrupted = 1; }

@@ -135,7 +135,7 @@ async function measureModel(browser, cdp, name) {
     ['tier 0', (page) => page.evaluate((n) => window.begin.ember(n, false), name)],
     ['ort', (page) => page.evaluate((n) => window.begin.ort(n), name)]];
   const open = [];
-  // The time to the first result is measured in each round, because the
+  // The time to the first result is measured in each of the first three rounds, because the
   // machine's load changes.
   const firsts = engines.map(() => []);
   for (let round = 0; round < Math.min(3, rounds); ++round) {

@@ -95,7 +95,7 @@ function run(program, args, env = {}) {
   return execFileSync(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 28 });
 }
 
-// Returns the last line of an error message, without the path of the model.
+// Returns the last line of an error message, at most 150 characters.
 const lineOf = (error) => String(error.stderr ?? error.message).trim().split('\n').pop().slice(0, 150);
 
 // Compares two results. Returns '' if they are equal, otherwise a text about

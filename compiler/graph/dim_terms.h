@@ -59,6 +59,7 @@ struct DimAlgebra {
   static bool Equal(const Dim& a, const Dim& b);
 
   // Returns a / b if a is exactly a multiple of b as polynomials; else nullopt.
+  // Also returns nullopt if the division takes more than 64 steps.
   static std::optional<Dim> ExactQuotient(const Dim& a, const Dim& b);
 };
 

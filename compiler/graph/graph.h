@@ -199,10 +199,10 @@ class Graph {
   }
   std::vector<Operation*> Operations() const;
 
-  // Adds an input. Errors: a dim is negative or invalid, or the bytes overflow
-  // 64 bits. `logical_type` is the meaning of the elements if the dtype only
-  // stores them ("string", "f8e4m3fn"), for the user of the module; empty if
-  // there is no other meaning.
+  // Adds an input. Errors: the rank is above kMaxRank, a dim is negative or
+  // invalid, or the bytes overflow 64 bits. `logical_type` is the meaning of
+  // the elements if the dtype only stores them ("string", "f8e4m3fn"), for the
+  // user of the module; empty if there is no other meaning.
   StatusOr<Value*> AddInput(std::string name, TensorType type,
                             std::string logical_type = "");
   // Makes the value a result of the graph under this name. A value may be

@@ -25,7 +25,7 @@
 //   contract {spec: "bik,bkj->bij"} (a, b)   sum of products over labels not in the result
 //   conv {strides, dilations, low, high, groups}              x[N, spatial…, C] w[window…, C/g, O]
 //   conv_transpose {strides, dilations, low, high, output_padding, groups}     w[window…, C, O/g]
-//                  Contractions of f16 and bf16 give f32: products and sums are
+//                  Contractions of narrow floats give f32: products and sums are
 //                  exact to f32, and a cast operation after it rounds once
 //                  (GraphBuilder adds it).
 //   reduce {combiner: sum|product|minimum|maximum, axes}      dims removed

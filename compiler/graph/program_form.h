@@ -47,7 +47,7 @@ struct CallOperand {
     // Passes the product of the operand's extents before the axis, which an
     // attribute names.
     kBeforeAxis,
-    kAxis,  // Passes the extent of the axis, which an attribute names.
+    kAxis,  // passes the extent of the axis that an attribute names
     // Passes the product of the operand's extents after the axis, which an
     // attribute names.
     kBehindAxis,

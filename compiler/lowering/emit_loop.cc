@@ -19,9 +19,9 @@ using vm::ProgramOpcode;
 
 namespace {
 
-// True if a result of the graph may use the memory of this value: the value is
-// a result itself, or it is an operand of an operation that the program runs
-// and that may return its operand, such as an `if`.
+// True if a result of the graph may use the memory of this value: the value, or
+// one that shares its memory, is a result or an operand of any operation that
+// the program runs, because some of these (an `if`) may return an operand.
 bool MayBeAResult(const Value* value) {
   if (value->is_graph_output()) return true;
   return std::ranges::any_of(value->users(), [](const Operation* user) {

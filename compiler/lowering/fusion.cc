@@ -307,8 +307,9 @@ class GroupFormer {
       row_elements += RowElements(*member, depth);
       work += EstimateElements(member->result()->shape());
     }
-    // If all dims of both results are rows, the operation may join: the work
-    // can still be split along any dim, so no parallelism is lost.
+    // If all dims of the operation's result and of the group's results are
+    // rows, the operation may join: the work can still be split along any dim,
+    // so no parallelism is lost.
     if (depth == static_cast<int>(group.shape.size()) &&
         depth == static_cast<int>(operation.result()->rank()) &&
         depth == group.depth) {
@@ -397,9 +398,9 @@ class GroupFormer {
                });
   }
 
-  // True if every operation that reads the value, directly or through views and
-  // casts, is a contraction or belongs to the group. `seen` holds the values
-  // that were visited.
+  // True if every operation that reads the value, directly or through other
+  // operations of one result, is a contraction or belongs to the group. `seen`
+  // holds the values that were visited.
   static bool IsReadByContractionsBut(const Group& group, const Value& value,
                                       std::set<const Value*>& seen) {
     if (!seen.insert(&value).second) return true;

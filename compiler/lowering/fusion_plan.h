@@ -39,7 +39,9 @@ struct FusionPlan {
 };
 
 // Returns the results of the group that are needed outside: another group's
-// dispatch, the program or the graph's caller reads them.
+// dispatch, the program or the graph's caller reads them. If none is needed,
+// returns the result of the last operation, because a dispatch must have an
+// output.
 std::set<const graph::Value*> OutputsOf(const FusionPlan& plan,
                                         const FusionGroup& group);
 

@@ -71,7 +71,7 @@ class GroupBuilder {
 
    private:
     GroupBuilder& group_;
-    const int is_by_data_;  // 0 or 1
+    const int is_by_data_;  // 1 if the operation's indices may be data, else 0
   };
 
   GroupBuilder(const DispatchRequest& request,
@@ -291,8 +291,8 @@ struct Ramp {
   int64_t first = 0, step = 0;
 };
 
-// Returns the ramp if the value is a constant of this form with at least two
-// and at most kMaxElements elements.
+// Returns the value as a ramp; nullopt if it is no such constant, or has not at
+// least two and at most kMaxElements elements.
 std::optional<Ramp> RampOf(const Value* value) {
   constexpr int64_t kMaxElements = 4096;
   const Operation* constant = ConstantOf(value);

@@ -78,8 +78,8 @@ class MemoryPlanner {
   }
 
   // Returns the number of a block that the output may overwrite: the block of
-  // an input of this step that no later step reads. Returns -1 if there is
-  // none.
+  // an input of the same size that no later step reads, if the dispatch allows
+  // this (vm::MayAlias). Returns -1 if there is none.
   int ReusableBlock(const Step& step, int index, int output,
                     const std::set<int>& taken) {
     if (step.dispatch == nullptr) return -1;

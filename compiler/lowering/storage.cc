@@ -36,9 +36,10 @@ bool IsElement(const Operation& operation) {
   return operation.record().definition.element != nullptr;
 }
 
-// True if the operation reads elements of this operand more than once: as
-// overlapping windows, in a contraction, which reads them again for each block,
-// or at indices that another operand gives.
+// True if the operation may read elements of this operand more than once: in
+// windows of several elements, in a contraction, which reads them again for
+// each block, in a pad, whose mode may repeat elements, or at indices that
+// another operand gives.
 bool ReadsRepeatedly(const Operation& user, int operand) {
   if (user.record().trait == OperatorTrait::kContraction) return true;
   const Reading reading = user.record().reading;

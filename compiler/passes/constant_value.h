@@ -13,7 +13,7 @@ const graph::Operation* ConstantOf(const graph::Value* value);
 
 // Returns the value that every element of a constant has (a scalar, or all
 // elements equal), exactly, as a double. nullopt if the value is no such
-// constant or an integer beyond 2^53. Looks at no more than 4096 elements, and
+// constant, has more than 4096 elements or is an integer beyond 2^53. Looks
 // through broadcasts and reshapes.
 std::optional<double> UniformConstant(const graph::Value* value);
 

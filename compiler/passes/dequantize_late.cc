@@ -39,7 +39,7 @@ bool SumFits(std::optional<int64_t> count, int64_t bound) {
 }
 
 // Returns the product of the extents of these axes; nullopt if one is not
-// constant or very large.
+// constant or is above 2^20. A product above 2^40 counts as 2^40.
 std::optional<int64_t> ProductOf(const Shape& shape,
                                  const std::vector<int64_t>& axes) {
   int64_t product = 1;
@@ -303,8 +303,9 @@ class Dequantizer {
     return OkStatus();
   }
 
-  // Removes a division by a scale whose quotient is rounded: the constants from
-  // which the dividend is computed are divided by the scale instead.
+  // Removes a division by a constant scale whose quotient is only rounded: the
+  // constants from which the dividend is computed are divided by the scale
+  // instead.
   Status RewriteDivision(Operation* divide) {
     Value* scale = divide->operand(1);
     const bool is_rounded = std::ranges::all_of(

@@ -26,7 +26,8 @@ struct DequantizedValue {
   // Returns the shape of the scale after the views have been applied to it,
   // aligned at the last dim of the value. {} means one element.
   graph::Shape ScaleShape() const;
-  // Returns the largest magnitude that an element of bytes - zero can have.
+  // Returns an upper bound of the magnitudes of the elements of bytes - zero.
+  // It is 255 unless `bytes` is a constant and there is no zero point.
   int64_t Bound() const;
 };
 

@@ -12,10 +12,12 @@
 
 namespace ember::compiler {
 
-// Merges operations with equal operator, operands and attributes.
+// Merges operations with equal operator, operands and attributes, except for
+// those that the program runs.
 Status EliminateCommonSubexpressions(graph::Graph& graph);
 // Removes operations without a used result, except for checks (extents with a
-// message).
+// message, and an `assume` that excludes a broadcast) and those that define a
+// symbol in use.
 Status EliminateDeadCode(graph::Graph& graph);
 
 }  // namespace ember::compiler

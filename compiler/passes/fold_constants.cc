@@ -76,9 +76,10 @@ bool IsFieldOfBlocks(const Operation& operation) {
 }
 
 // True if the operation widens large constants of narrow floats, such as the
-// scales of blocks of weights, which only operations with other operands read:
-// these widen the elements as they read them, and memory is read half as much.
-// Products with such constants are handled by narrow_weights.h.
+// scales of blocks of weights, which only elementwise operations with operands
+// that are not constant read: these widen the elements as they read them, and
+// memory is read half as much. Products with such constants are handled by
+// narrow_weights.h.
 bool WidensLargeScales(const Operation& operation) {
   constexpr int64_t kLarge = int64_t{64} << 10;
   if (!WidensNumbers(operation) || !IsFloat(operation.result()->dtype()) ||

@@ -4,7 +4,7 @@
 //
 //   %a = constant() {1, 2};  %b = neg(%a)     →     %b = constant() {-1, -2}
 //
-// These operations are not folded:
+// These operations, among others, are not folded:
 //   - those whose value is larger than the operands (a broadcast of a scalar,
 //     bytes that hold two weights each), which cost less as index expressions
 //   - transposes of large weights that only contractions read

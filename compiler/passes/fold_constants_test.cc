@@ -126,8 +126,8 @@ TEST(FoldConstants, LeavesWhatTakesLong) {
     %z: f32[] = contract(%a, %b) {spec = "i,i->"}
   })");
   ASSERT_TRUE(FoldConstants(graph).ok());
-  // The contraction with more products than the limit is not folded. The
-  // contraction with as many products as elements is folded.
+  // %y has more products than the limit and is not folded. %z has only as many
+  // products as an operand has elements, and is folded.
   EXPECT_EQ(CountOf(graph, "contract"), 1);
   EXPECT_EQ(CountOf(graph, "add"), 0);
 }

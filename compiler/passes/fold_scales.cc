@@ -31,8 +31,9 @@ bool IsChannelConstant(const Value* value, const Shape& result) {
 }
 
 // Returns the number of the weights' dim that becomes the last dim of the
-// result (the output channels). Returns -1 if the first operand has the same
-// label, because then the scale cannot be multiplied into the weights alone.
+// result (the output channels). Returns -1 if there is none, or if the first
+// operand has the same label, because then the scale cannot be multiplied into
+// the weights alone.
 int ChannelDimOfWeights(const Operation& operation) {
   const Value* weights = operation.operand(1);
   if (operation.name() == "conv") return weights->rank() - 1;

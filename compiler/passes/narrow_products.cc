@@ -125,8 +125,8 @@ class Narrower {
   }
 
  private:
-  // Rewrites view(cast(x)) as cast(view(x)) if then only contractions read the
-  // wide value.
+  // Rewrites view(cast(x)) as cast(view(x)) if x is not constant and only views
+  // and contractions read cast(x), which is no result of the graph.
   Status SinkWidening(Operation* view) {
     if (!IsView(*view)) return OkStatus();
     const Operation* cast = view->operand(0)->producer();
@@ -238,7 +238,8 @@ class Narrower {
     return result;
   }
 
-  // Returns the factor minus its zero point as i16.
+  // Returns the factor minus its zero point as i16; the factor unchanged if it
+  // has no zero point.
   StatusOr<Value*> Centered(const Factor& factor) {
     if (factor.zero == nullptr) return factor.narrow;
     EMBER_ASSIGN_OR_RETURN(Value * wide,
@@ -250,7 +251,8 @@ class Narrower {
 
   // Returns the shape with which sums of a contraction's weights broadcast
   // against its result: for each dim of the result, in order, the weights'
-  // extent if they have its label, else 1.
+  // extent if they have its label, else 1. Returns nullopt if the weights have
+  // the labels in another order than the result.
   std::optional<Shape> BroadcastShape(const Operation& contract, int weights) {
     const ContractSpec spec = SpecOf(contract);
     const std::string& labels = weights == 0 ? spec.a : spec.b;

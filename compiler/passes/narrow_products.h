@@ -25,8 +25,8 @@ Status NarrowProducts(graph::Graph& graph);
 // True for a cast to a wider integer or float.
 bool WidensNumbers(const graph::Operation& operation);
 
-// True if every operation that reads the value is a contraction, and the value
-// is no result of the graph.
+// True if operations read the value, all of them are contractions, and the
+// value is no result of the graph.
 bool IsReadByProductsOnly(const graph::Value& value);
 
 // True for a cast to a wider integer or float that only contractions read:

@@ -21,9 +21,9 @@
 
 namespace ember::compiler {
 
-// Narrows constants of 256 bytes and more that only contractions use. bf16 is
-// chosen if both types hold all elements, because a shift widens it. Signs of
-// zeros and payloads of NaNs are kept. Runs after the last constant folding,
+// Narrows f32 constants of 256 bytes and more that only contractions use. bf16
+// is chosen if both types hold all elements, because a shift widens it. Signs
+// of zeros and payloads of NaNs are kept. Runs after the last constant folding,
 // which would undo the change.
 Status NarrowWeights(graph::Graph& graph);
 

@@ -99,7 +99,8 @@ Value* Existing(const Operation& operation) {
   return nullptr;
 }
 
-// If the value is a sum x + 0.0, returns x; null otherwise.
+// If the value is a float sum of x and a uniform constant 0.0 or -0.0, in
+// either order, and has the type of x, returns x; null otherwise.
 Value* WithoutZero(const Value* value) {
   const Operation* add = value->producer();
   if (add == nullptr || add->name() != "add" || !IsFloat(value->dtype()))
@@ -174,8 +175,8 @@ Status Simplify(Graph& graph) {
       continue;
     }
     if (name == "pad") JoinPads(graph, operation);
-    // If two reshapes (or broadcasts) follow each other, only the last shape
-    // matters, so the inner one is skipped.
+    // If two reshapes follow each other, or two broadcasts of which the first
+    // adds no dims, only the last shape matters, so the first one is skipped.
     if (name == "reshape" || name == "broadcast") {
       Operation* inner = operation->operand(0)->producer();
       if (inner != nullptr && inner->name() == name &&

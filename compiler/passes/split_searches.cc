@@ -24,7 +24,7 @@ constexpr int64_t kLeastExtent = 16;
 
 // True if the pass splits this search: it runs along elements that are adjacent
 // in memory (all later dims have extent 1), and their number is a constant of
-// at least kLeastExtent.
+// at least kLeastExtent and below 2^31 - 1.
 bool IsSplit(const Operation& operation) {
   if (operation.name() != "arg_reduce") return false;
   const Shape& shape = operation.operand(0)->shape();

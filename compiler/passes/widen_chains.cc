@@ -212,7 +212,8 @@ class Widener {
   std::set<const Value*> flowing_;
   // The f32 values that replace values of f16 or bf16.
   std::map<const Value*, Value*> wide_;
-  std::set<const Operation*> erased_;  // others replace them
+  // operations that were erased because others replace them
+  std::set<const Operation*> erased_;
 };
 
 }  // namespace

@@ -11,7 +11,8 @@
 namespace ember::archive {
 namespace {
 
-// Bytes of the record that ends the archive's directory.
+// kEndSize: smallest size in bytes of the record that ends the archive, which
+// is its size without a comment.
 constexpr uint64_t kEndSize = 22;
 constexpr uint64_t kLongestComment = 65535;
 constexpr uint64_t kEntrySize = 46;

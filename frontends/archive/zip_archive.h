@@ -43,7 +43,8 @@ class ZipArchive {
   // Opens an archive in memory. `owner` keeps the bytes alive.
   static StatusOr<ZipArchive> Open(std::span<const uint8_t> bytes,
                                    std::shared_ptr<const void> owner);
-  // True if the contents begin with the signature of a ZIP entry.
+  // True if the contents begin with the signature of a ZIP entry or, as an
+  // archive without entries does, with that of the end of the directory.
   static bool IsArchive(std::string_view contents);
 
   // The names of all entries, in the order of the archive's directory.

@@ -8,8 +8,8 @@
 namespace ember::caffe {
 namespace {
 
-// Returns ln(base) for the parameter `base` of a layer; its value -1 means the
-// base e.
+// Returns ln(base) for the parameter `base` of a layer, where -1 means the base
+// e; nullopt, with an error, unless base is -1 or above 0.
 std::optional<double> LogOfBase(LayerContext& c, double base) {
   if (base == -1) return 1.0;
   if (base > 0) return std::log(base);
@@ -25,8 +25,9 @@ void ImportClip(LayerContext& c) {
   c.SetOutput(0, Clip(c.Input(0), p.min(), p.max()));
 }
 
-// Imports Dropout. If training used scale_train, its outputs were scaled then,
-// so the layer only copies its input.
+// Imports Dropout, which multiplies its input by 1 - dropout_ratio. If training
+// used scale_train, its outputs were scaled then, so the layer only copies its
+// input.
 void ImportDropout(LayerContext& c) {
   const DropoutParameter& p = c.layer().dropout_param();
   const Tensor x = c.Input(0);

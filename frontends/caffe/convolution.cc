@@ -17,7 +17,8 @@ using ops::ConvSpec;
 using ops::ConvTransposeSpec;
 using ops::Window;
 
-// Reads a field that has one value for all spatial dims, or one for each.
+// Reads a field that has one value for all spatial dims, or one for each;
+// without values, all are `otherwise`. Returns false after an error.
 template <typename Field>
 bool ReadSpatial(LayerContext& c, std::string_view what, const Field& values,
                  int64_t otherwise, int64_t minimum,
@@ -38,7 +39,8 @@ bool ReadSpatial(LayerContext& c, std::string_view what, const Field& values,
   return true;
 }
 
-// Reads the fields NAME_h and NAME_w, which only images have.
+// Reads the fields NAME_h and NAME_w, if the layer has them, into `sizes`. Only
+// layers with two spatial dims may have them. Returns false after an error.
 bool ReadPair(LayerContext& c, std::string_view what, bool has, int64_t height,
               int64_t width, int64_t minimum, std::vector<int64_t>& sizes) {
   if (!has) return true;

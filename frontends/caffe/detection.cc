@@ -437,7 +437,7 @@ void ImportProposal(LayerContext& c) {
 }
 
 // Imports a Python layer, which is py-faster-rcnn's layer of proposals, with
-// its settings for testing. Other Python layers have been refused by name.
+// its settings for testing. Other Python layers are refused.
 void ImportPython(LayerContext& c) {
   const PythonParameter& p = c.layer().python_param();
   if (!IsKnownPythonLayer(p))

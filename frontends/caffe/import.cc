@@ -104,7 +104,8 @@ struct Files {
 };
 
 // Returns the path of the weights that belong to a prototxt: those of its name,
-// or the only ones in its folder. If there are none, `reason` says why.
+// or the only ones in its folder. If neither is found, or the folder has
+// several, it returns "", and `reason` says why.
 std::string FindWeights(const fs::path& prototxt, std::string& reason) {
   fs::path beside = prototxt;
   beside.replace_extension(".caffemodel");

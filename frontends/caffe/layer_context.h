@@ -80,12 +80,13 @@ class LayerContext : public ops::OperandContext {
   }
   const std::vector<State>& states() const { return states_; }
 
-  // Fails unless the bottom is there and has a rank in [minimum, maximum].
+  // Returns false, with an error, unless the bottom is there and has a rank in
+  // [minimum, maximum].
   bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "bottom " + std::to_string(input), minimum, maximum);
   }
-  // Fails unless `value` is in [minimum, maximum].
+  // Returns false, with an error, unless `value` is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
                   int64_t maximum = ops::kMaxWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);

@@ -27,8 +27,9 @@ std::vector<int64_t> AxesOfStatistics(int rank) {
   return axes;
 }
 
-// Returns the extents of the dims of x to which a scale or bias applies: those
-// from `axis` on.
+// Returns the extents of the dims of x to which a scale or bias applies:
+// `num_axes` dims from `axis` on, or all from there if num_axes is -1; nullopt
+// after an error.
 std::optional<std::vector<int64_t>> Covered(LayerContext& c, const Tensor& x,
                                             int axis, int64_t num_axes) {
   const int64_t count = num_axes == -1 ? x.rank() - axis : num_axes;

@@ -25,7 +25,7 @@ struct Sequence {
   int64_t outputs = 0;
 };
 
-// Returns columns first … first + size of the last dim.
+// Returns `size` columns of the last dim, from column `first` on.
 Tensor Columns(const Tensor& x, int64_t first, int64_t size) {
   return SliceAxis(x, x.rank() - 1, Dim(first), Dim(size));
 }

@@ -10,7 +10,7 @@
 namespace ember::caffe {
 namespace {
 
-// Returns the type of a V0 layer; "" for unknown ones.
+// Returns the present name of a V0 layer's type; "" for unknown ones.
 std::string_view TypeOfV0(std::string_view type) {
   static constexpr std::pair<std::string_view, std::string_view> kTypes[] = {
       {"accuracy", "Accuracy"},

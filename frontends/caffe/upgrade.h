@@ -19,8 +19,9 @@
 
 namespace ember::caffe {
 
-// Returns the layers of the net in the present form. The layers' blobs are
-// moved from `net` to the result. Errors name the layer.
+// Returns the layers of the net in the present form, without those that the
+// net's state excludes. The layers' blobs are moved from `net` to the result.
+// Errors name the layer.
 StatusOr<std::vector<LayerParameter>> UpgradedLayers(NetParameter& net);
 
 // Returns "Convolution" for CONVOLUTION; "" for NONE and for unknown numbers.

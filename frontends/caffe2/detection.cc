@@ -45,7 +45,8 @@ ops::BoxMoves MovesOf(OperatorContext& c) {
           .most = kMaxGrowth};
 }
 
-// Fails unless the input is a matrix with `width` or `width` + 1 columns.
+// Returns false, with an error, unless the input is a matrix with `width` or
+// `width` + 1 columns.
 bool CheckRows(OperatorContext& c, int input, int64_t width) {
   if (!c.CheckRank(input, 2, 2)) return false;
   const Dim columns = c.Input(input).dim(1);
@@ -156,7 +157,7 @@ void ImportBatchPermutation(OperatorContext& c) {
 
 // Imports BBoxTransform. Operands: regions [m, 4 or 5], box deltas [m, 4 *
 // classes], and the (height, width, scale) of each image [n, 3]. Results: boxes
-// [m, 4 * classes], and the number of boxes of each image.
+// [m, 4 * classes], and the number of regions of each image.
 void ImportBBoxTransform(OperatorContext& c) {
   if (!CheckRows(c, 0, 4) || !c.CheckRank(1, 2, 2) || !c.CheckRank(2, 2, 2) ||
       !CheckUpright(c))
@@ -344,7 +345,7 @@ struct Detections {
 };
 
 // Selects the detections to keep from the image's scores [m, classes] and boxes
-// [m, 4 * given].
+// [m, 4 * given]; nullopt after an error.
 std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
                                   const Tensor& all_scores,
                                   const Tensor& all_boxes) {
@@ -408,8 +409,8 @@ std::optional<Detections> Limited(OperatorContext& c, const LimitOptions& o,
 // classes], number of rows of each image. The results describe the k boxes that
 // remain after suppression, without the background, ordered by image, then
 // class, then best score: scores [k], boxes [k, 4], classes [k], number of
-// detections in each image, their rows in the image, and number of detections
-// of each class.
+// detections in each image, their rows in the image, and each image's number of
+// detections of each class.
 void ImportBoxWithNmsLimit(OperatorContext& c) {
   if (!c.CheckRank(0, 2, 2) || !c.CheckRank(1, 2, 2) || !CheckUpright(c))
     return;

@@ -65,10 +65,10 @@ void ImportPRelu(OperatorContext& c) {
 
 namespace {
 
-// Returns the second operand in a shape that broadcasts to the first. Nets
-// before 2018, and those with "broadcast" 1, have one number, or dims equal to
-// those of the first from "axis" on, or to its last ones. Otherwise numpy's
-// rules apply.
+// Returns the second operand in a shape that broadcasts to the first. If the
+// argument "broadcast" is 1, as in nets before 2018, the second operand has one
+// number, or dims equal to those of the first from "axis" on, or to its last
+// ones. Otherwise numpy's rules apply.
 Tensor SecondOperand(OperatorContext& c) {
   const Tensor a = c.Input(0);
   Tensor b = c.Input(1);

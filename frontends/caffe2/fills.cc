@@ -13,8 +13,9 @@ namespace {
 // any model's.
 constexpr int64_t kMaxElements = int64_t{1} << 34;
 
-// Returns the argument "shape", or the operand's shape followed by
-// "extra_shape".
+// Returns the argument "shape" of an operator without operands. With an
+// operand, it is the operand's contents if "input_as_shape" is set, else the
+// operand's shape followed by "extra_shape".
 std::optional<Shape> FilledShape(OperatorContext& c) {
   std::vector<int64_t> dims = c.Integers("shape");
   Shape shape;

@@ -18,7 +18,8 @@ namespace {
 
 using ops::Window;
 
-// Returns the spatial dims of an image.
+// Returns the spatial dims of an image, whose channels are the last dim if
+// `last`, else dim 1.
 Shape SpatialOf(Tensor x, bool last) {
   const auto begin = x.shape().begin();
   return last ? Shape(begin + 1, x.shape().end() - 1)
@@ -47,7 +48,8 @@ Tensor KernelLast(Tensor w, bool last, bool transposed) {
 }
 
 // Checks that image and weights have the same rank, and that the spatial dims
-// of the weights are the window's extents.
+// of the weights are the window's extents. Returns false, with an error, if
+// not.
 bool CheckOperands(OperatorContext& c, const Window& window, bool last,
                    int input = 1) {
   const Tensor w = c.Input(input);
@@ -164,8 +166,8 @@ void Pooled(OperatorContext& c, bool is_maximum) {
                                      c.Flag("count_include_pad", false)));
 }
 
-// Multiplies x, as rows, by the weights' rows (or columns), and adds a bias for
-// each result.
+// Multiplies x, as rows, by the weights' rows (columns if `transposed`), and
+// adds input 2, a bias for each result, if it is present.
 void FullyConnected(OperatorContext& c, bool transposed) {
   if (!c.CheckRank(0, 1) || !c.CheckRank(1, 1)) return;
   const Tensor x = c.Input(0);

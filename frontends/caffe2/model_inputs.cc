@@ -144,7 +144,8 @@ class Reader {
     return input;
   }
 
-  // Derives an input's dims from the weights of the convolution that reads it.
+  // Derives an input's dims from the weights of the convolution that reads it;
+  // nullopt if no fill of the init net gives weights of rank 3 to 5.
   std::optional<std::vector<ModelDim>> DimsFor(const std::string& name,
                                                const OperatorDef& conv) const {
     if (conv.input_size() < 2) return std::nullopt;

@@ -91,7 +91,8 @@ bool IsTextNet(std::string_view contents) {
   return false;
 }
 
-// Parses encoded fields and merges them into the message.
+// Parses encoded fields and merges them into the message. Returns false if they
+// are damaged.
 bool Merge(std::span<const uint8_t> encoding,
            google::protobuf::MessageLite& message) {
   google::protobuf::io::CodedInputStream stream(
@@ -101,7 +102,7 @@ bool Merge(std::span<const uint8_t> encoding,
 }
 
 // Takes the floats at the front of `rest`, each with its tag, and appends them
-// to the floats of the argument.
+// to the floats of the argument. Returns false if there are none.
 bool TakeFloats(std::span<const uint8_t>& rest, Argument& argument) {
   size_t count = 0;
   while (rest.size() - count * kTaggedFloat >= kTaggedFloat &&
@@ -133,7 +134,7 @@ bool ReadArgument(std::span<const uint8_t> rest, Argument& argument) {
 }
 
 // Reads the large messages in field `number` with `read`, and all others with
-// protobuf's parser.
+// protobuf's parser. Returns false if the bytes do not parse.
 template <typename Message, typename Read>
 bool ReadMessage(std::span<const uint8_t> bytes, uint64_t number,
                  Message& message, Read read) {
@@ -150,9 +151,10 @@ bool ReadMessage(std::span<const uint8_t> bytes, uint64_t number,
   return !fields.damaged();
 }
 
-// Reads a net with its large messages read by functions of this file.
-// protobuf's parser would grow the list of a weight's floats as it reads them,
-// up to twice their bytes, in addition to the file.
+// Reads a net with its large messages read by functions of this file. Returns
+// false if the bytes do not parse. protobuf's parser would grow the list of a
+// weight's floats as it reads them, up to twice their bytes, in addition to the
+// file.
 bool ReadBinaryNet(std::span<const uint8_t> bytes, NetDef& net) {
   const auto read_argument = [](std::span<const uint8_t> part,
                                 OperatorDef& op) {

@@ -16,9 +16,9 @@ namespace ember::caffe2 {
 // Reads a net, binary or text. `what` is the name of the net in errors.
 StatusOr<NetDef> ReadNet(std::string_view contents, std::string_view what);
 
-// True if all of `contents` consists of a net's fields, and has operators.
-// Files of Caffe, TensorFlow and ONNX have no operators with a type in that
-// field.
+// True if `contents` has operators and, in the binary format, all its fields
+// are a net's; text is only checked up to its first operator. Files of Caffe,
+// TensorFlow and ONNX have no operators with a type in that field.
 bool IsNet(std::string_view contents);
 
 }  // namespace ember::caffe2

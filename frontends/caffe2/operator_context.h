@@ -73,13 +73,14 @@ class OperatorContext : public ops::OperandContext {
   std::string Text(std::string_view name, std::string_view otherwise);
   std::vector<int64_t> Integers(std::string_view name);
   // Returns the element type that the argument `name` holds as a number or as a
-  // name.
+  // name; `otherwise` if it is absent.
   DType Type(std::string_view name, DType otherwise);
   // Returns the axis that an argument names; -1 is the last.
   int AxisOf(std::string_view name, int64_t otherwise, int rank) {
     return Axis(Integer(name, otherwise), rank);
   }
-  // True if the argument "order" says that channels come last.
+  // Returns true if the argument "order" says that channels come last. Fails
+  // and returns false if it is neither NCHW nor NHWC.
   bool ChannelsLast();
 
   // Returns a vector with an element for each channel, along dim `axis` of

@@ -18,7 +18,9 @@ std::vector<int64_t> ReducedAxes(OperatorContext& c) {
   return axes;
 }
 
-// Returns the first or the last axes, as many as "num_reduce_dim" says.
+// Returns the first axes (`front`) or the last ones, as many as
+// "num_reduce_dims" or "num_reduce_dim" says (1 by default); nullopt after an
+// error.
 std::optional<std::vector<int64_t>> EndAxes(OperatorContext& c, bool front) {
   const int rank = c.Input(0).rank();
   const int64_t count =

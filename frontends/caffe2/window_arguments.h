@@ -39,12 +39,13 @@ std::optional<std::vector<int64_t>> ReadSizes(OperatorContext& c,
                                               size_t count, int64_t minimum,
                                               int64_t otherwise);
 
-// Reads the padding of the window from "pad", "pads" (all amounts before, then
-// all after), or "pad_t", "pad_l", "pad_b", "pad_r".
+// Reads the padding of the window from "pad", all four of "pad_t", "pad_l",
+// "pad_b" and "pad_r", or "pads" (all amounts before, then all after): the
+// first of these that is there; else it is zero. Returns false after an error.
 bool ReadPads(OperatorContext& c, ops::Window& window);
 
 // Returns the window for an image with `spatial` extents; the padding follows
-// "legacy_pad".
+// "legacy_pad"; nullopt after an error.
 std::optional<ops::Window> ReadWindow(OperatorContext& c, const Shape& spatial);
 
 }  // namespace ember::caffe2

@@ -15,8 +15,8 @@ using ops::Tensor;
 
 namespace {
 
-// Returns the index tuples with each index clamped to its dim's range; absent
-// after an error.
+// Returns the index tuples as i64, with the dim's extent added to each negative
+// index; absent after an error.
 Tensor TuplesIn(ops::ImportContext& c, const Tensor& x, const Tensor& indices) {
   if (!c.ok()) return {};
   const Dim length = indices.rank() > 0 ? indices.dim(-1) : Dim(0);

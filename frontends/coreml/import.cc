@@ -29,8 +29,8 @@ bool IsColumn(const Feature& feature) {
   return IsNumber(feature) || feature.kind == Feature::kString;
 }
 
-// True if each input of the model is a number, a text or a dictionary. The
-// model then accepts several rows at once.
+// True if the model has inputs, and each is a number, a text or a dictionary.
+// The model then accepts several rows at once.
 bool IsTable(const std::vector<Feature>& inputs) {
   return !inputs.empty() &&
          std::all_of(inputs.begin(), inputs.end(), [](const Feature& input) {
@@ -38,8 +38,8 @@ bool IsTable(const std::vector<Feature>& inputs) {
          });
 }
 
-// True if the model has so many inputs that are numbers that they become one
-// input with a column for each.
+// True if the model has more than kMaxColumns inputs, all of them numbers. They
+// then become one input with a column for each.
 bool IsWide(const std::vector<Feature>& inputs) {
   return inputs.size() > kMaxColumns &&
          std::all_of(inputs.begin(), inputs.end(), IsNumber);

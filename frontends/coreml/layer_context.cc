@@ -29,7 +29,8 @@ uint32_t BitsAt(Bytes bytes, int64_t index, int64_t bits) {
 }
 
 // Dequantizes weights. Linear quantization computes value * scale + bias. In a
-// lookup table quantization each value is an index of the table.
+// lookup table quantization each value is an index of the table. Returns false,
+// with `fault`, if the fields do not fit together.
 bool Dequantize(const ProtobufView& weights, int64_t count, int64_t rows,
                 std::vector<float>& values, std::string& fault) {
   const ProtobufView quantization = weights.Message(40);

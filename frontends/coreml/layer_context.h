@@ -72,13 +72,13 @@ class LayerContext : public ops::OperandContext {
   // Returns the axes as numbers from 0 on, in ascending order. Fails if an axis
   // is named twice.
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
-  // Fails unless `value` is in [minimum, maximum].
+  // Returns false, with an error, unless `value` is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
                   int64_t maximum = ops::kMaxWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);
   }
-  // Fails unless the number of groups divides the number of input channels and
-  // that of output channels.
+  // Returns false, with an error, unless the number of groups divides the
+  // number of input channels and that of output channels.
   bool CheckGroups(int64_t channels, int64_t outputs, int64_t groups);
   // Returns the elements of an input as integers, which must be known at
   // import; nullopt after an error.

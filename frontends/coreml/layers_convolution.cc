@@ -34,7 +34,7 @@ Tensor LikeBefore(const Tensor& y, const Tensor& x) {
   return Reshape(y, shape);
 }
 
-// Reads a field of two values, or their default.
+// Reads a field of two values, or their default. Returns false after an error.
 bool ReadPair(LayerContext& c, std::string_view what, uint64_t field,
               int64_t otherwise, std::vector<int64_t>& values) {
   values = c.parameters().Integers(field);
@@ -48,6 +48,7 @@ bool ReadPair(LayerContext& c, std::string_view what, uint64_t field,
 }
 
 // Reads BorderAmounts: the amounts before and after, for rows and columns.
+// Returns false after an error.
 bool ReadAmounts(LayerContext& c, const ProtobufView& amounts, Shape& low,
                  Shape& high) {
   low = high = {Dim(0), Dim(0)};
@@ -420,7 +421,7 @@ void ImportPadding(LayerContext& c) {
 }
 
 // Reads the factors of an upsampling, one for rows and one for columns, which
-// are whole numbers (field 1) or fractions (field 7).
+// are whole numbers (field 1) or fractions (field 7); nullopt after an error.
 std::optional<std::vector<double>> ReadFactors(LayerContext& c) {
   const ProtobufView& p = c.parameters();
   std::vector<double> factors = p.Floats(7);

@@ -14,6 +14,7 @@ namespace {
 using ops::Window;
 
 // Reads three consecutive fields; a field that is 0 has the value `otherwise`.
+// Returns false after an error.
 bool ReadTriple(LayerContext& c, std::string_view what, uint64_t first,
                 int64_t otherwise, std::vector<int64_t>& values) {
   values.clear();
@@ -26,6 +27,7 @@ bool ReadTriple(LayerContext& c, std::string_view what, uint64_t first,
 }
 
 // Reads padding: custom, valid or same; six amounts from field `amounts` on.
+// Returns false after an error.
 bool ReadPadding(LayerContext& c, uint64_t type, uint64_t amounts,
                  Window& window) {
   const ProtobufView& p = c.parameters();

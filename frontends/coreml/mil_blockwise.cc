@@ -221,7 +221,8 @@ std::optional<Tables> ReadTables(MilOperation& o,
   return tables;
 }
 
-// Reads indices of one byte each.
+// Reads indices of one byte each from the constant input `name`; nullopt after
+// an error.
 std::optional<Bytes> ReadIndices(MilOperation& o, std::string_view name) {
   const auto indices = DataOf(o, name);
   if (!indices) return std::nullopt;

@@ -62,7 +62,9 @@ void CastConstant(MilOperation& o) {
   o.SetOutput(0, Cast(o.Input("source_val"), DType::kF32));
 }
 
-// Fails unless `packed` has exactly the bytes of the numbers, `bits` bits each.
+// Reads the dims of a result from the input "shape". Returns nullopt, with an
+// error, unless `packed` has exactly the bytes of its numbers, `bits` bits
+// each.
 std::optional<Result> ReadShape(MilOperation& o, Bytes packed, int64_t bits) {
   Result result{o.Integers("shape")};
   std::optional<int64_t> total = bits;

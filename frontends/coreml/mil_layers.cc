@@ -19,7 +19,8 @@ namespace {
 
 using ops::Window;
 
-// Reads kernel, strides, dilations and padding for x [N, C, spatial…].
+// Reads kernel, strides, dilations and padding for x [N, C, spatial…]; nullopt
+// after an error.
 std::optional<Window> ReadWindow(MilOperation& o, const Tensor& x,
                                  std::vector<int64_t> kernel) {
   const size_t rank = kernel.size();

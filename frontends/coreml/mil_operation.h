@@ -60,8 +60,8 @@ class MilOperation : public ops::ImportContext {
       : ImportContext(builder), inputs_(std::move(inputs)), outputs_(outputs) {}
 
   bool Has(std::string_view name) const { return inputs_.contains(name); }
-  // Returns the tensor of an input. If it is missing, fails and returns a
-  // scalar.
+  // Returns the tensor of an input. If it is missing, fails, and the result is
+  // absent.
   Tensor Input(std::string_view name);
   std::vector<Tensor> Inputs(std::string_view name);
   // Returns all tensors of the input; empty if it is missing.
@@ -86,11 +86,12 @@ class MilOperation : public ops::ImportContext {
   // Returns the axes in the input `name`; all axes of the rank if the input is
   // missing.
   std::vector<int64_t> Axes(std::string_view name, int rank);
-  // Fails unless the input is there and has a rank in [minimum, maximum].
+  // Returns false, with an error, unless the input is there and has a rank in
+  // [minimum, maximum].
   bool CheckRank(std::string_view input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(Input(input), input, minimum, maximum);
   }
-  // Fails unless `value` is in [minimum, maximum].
+  // Returns false, with an error, unless `value` is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum = 1,
                   int64_t maximum = ops::kMaxWindow) {
     return ImportContext::CheckRange(what, value, minimum, maximum);

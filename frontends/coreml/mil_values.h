@@ -20,8 +20,8 @@
 
 namespace ember::coreml {
 
-// Returns the value of a key; entries of a map are messages of a key and a
-// value.
+// Returns the value of a key, or an empty message if there is none; entries of
+// a map are messages of a key and a value.
 ProtobufView Entry(const ProtobufView& message, uint64_t field,
                    std::string_view key);
 

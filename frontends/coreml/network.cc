@@ -68,7 +68,8 @@ Tensor NetworkInput(ModelContext& context, const ProtobufView& network,
 }
 
 // Reshapes an output of the network to the shape in the description if both
-// have the same number of elements; else drops the leading dims of 1.
+// have the same number of elements. Otherwise a value of rank 5 loses leading
+// dims of 1 until three are left; if these are [C, 1, 1], it becomes [C].
 Tensor NetworkOutput(const Feature& feature, Tensor x) {
   if (!x.builder().status().ok()) return x;
   if (!feature.dims.empty()) {

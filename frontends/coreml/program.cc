@@ -168,7 +168,8 @@ class ProgramImporter {
     return OkStatus();
   }
 
-  // Returns the value of an input, which must have exactly one.
+  // Returns the value of an input, which must have exactly one: a state if
+  // `is_state` is true, otherwise a tensor that is no state.
   static StatusOr<MilValue> OneOf(const MilInputs& inputs,
                                   std::string_view name, bool is_state) {
     const auto found = inputs.find(name);

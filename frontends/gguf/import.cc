@@ -88,8 +88,8 @@ std::vector<std::string> GgufTensors::Unused() const {
   return unused;
 }
 
-// Returns the graph's metadata: the texts and numbers of the file that describe
-// the model.
+// Returns the graph's metadata: the length of the context, and the texts and
+// numbers of the file that describe the model ("general.…").
 graph::Metadata MetadataOf(const GgufFile& file, const ModelOptions& model) {
   frontends::MetadataCollector metadata("gguf");
   metadata.AddInteger("context_length", model.context);

@@ -159,8 +159,8 @@ Status ReadLayers(const Keys& keys, ModelOptions& options) {
   return OkStatus();
 }
 
-// Reads the sizes of a head's keys and values. By default a head has width /
-// heads elements.
+// Reads the sizes of a head's keys and values, and the scale of attention
+// scores. By default a head has width / heads elements.
 Status ReadHeadSizes(const Keys& keys, ModelOptions& options) {
   int64_t share = 0;
   for (const LayerOptions& layer : options.layers)

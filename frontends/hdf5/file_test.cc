@@ -36,7 +36,7 @@ Opened Open(const std::string& contents) {
   return opened;
 }
 
-// Returns the numbers of a dataset, or the error of reading it.
+// The numbers of a dataset, or the error of reading it.
 struct Numbers {
   std::string error;
   DType dtype = DType::kF32;

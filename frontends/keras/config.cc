@@ -49,8 +49,8 @@ std::optional<int64_t> IntegerOf(const Json& json) {
   return std::nullopt;
 }
 
-// Returns the list of items of a tuple: tuples are written as lists, or as
-// objects with a class name.
+// Returns the items of a tuple, or the value of a constant, that is written as
+// an object with a class name. Returns any other JSON as it is.
 const Json& Plain(const Json& json) {
   if (json.is_object() && json.size() <= 3) {
     const auto name = json.find("class_name");

@@ -21,7 +21,8 @@ Tensor BiasOf(LayerContext& c) {
   return c.config().Flag("use_bias", true) ? c.Weight("bias", 1) : Tensor();
 }
 
-// Returns the window of a kernel whose leading dims are the spatial ones.
+// Returns the window of a kernel whose leading dims are the spatial ones;
+// nullopt if one of these is open, or after an error.
 std::optional<Window> WindowOfKernel(LayerContext& c, Tensor kernel,
                                      const Shape& spatial) {
   std::vector<int64_t> extents;

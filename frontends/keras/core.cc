@@ -15,7 +15,7 @@ Tensor PlusBias(LayerContext& c, Tensor y) {
   return c.config().Flag("use_bias", true) ? y + c.Weight("bias", 1) : y;
 }
 
-// Returns `equation` for an operand of rank `rank`, with "..." replaced by
+// Returns `equation` for a first operand of rank `rank`, with "..." replaced by
 // letters that the equation does not use; empty after an error.
 std::string ExpandEllipsis(LayerContext& c, const std::string& equation,
                            int rank) {

@@ -36,9 +36,10 @@ std::string PolicyName(const Config& entry) {
          (source.empty() ? "" : " of " + source);
 }
 
-// Returns the name of the type or dtype policy of a layer. A DTypePolicyMap has
-// a default policy, which is used, and policies of inner layers:
-// MultiHeadAttention writes one if its inner layers are quantized.
+// Returns the name of the type or dtype policy of a layer. For a DTypePolicyMap
+// it is that of the first policy of an inner layer that names no type
+// (MultiHeadAttention writes one if its inner layers are quantized), else that
+// of the default policy.
 std::string NameOf(const Config& config) {
   const Config entry = config.Entry("dtype");
   if (!entry.is_object() || entry.Text("class_name") != "DTypePolicyMap")

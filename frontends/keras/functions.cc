@@ -16,7 +16,9 @@
 namespace ember::keras {
 namespace {
 
-// Returns a constant from a number or from nested lists of numbers.
+// Returns a constant from a number or from nested lists of numbers; nullopt for
+// any other value, and for lists that are empty, too long, or do not fill a
+// tensor.
 std::optional<Tensor> ConstantOf(LayerContext& c, const Config& config,
                                  DType type) {
   if (const auto number = config.AsNumber()) return c.Scalar(*number, type);
@@ -79,8 +81,9 @@ class Arguments {
     return c_.Wrap(nullptr);
   }
 
-  // Returns a constant argument, or the entry of the layer's configuration,
-  // where Keras 3 writes it.
+  // Returns a constant argument or, if the call has none, the entry of the
+  // layer's configuration, where Keras 3 writes it; nullopt if there is
+  // neither.
   std::optional<Config> Constant(
       size_t position, std::initializer_list<std::string_view> names) const {
     const Given* given = Find(position, names);
@@ -315,8 +318,8 @@ void CallActivation(LayerContext& c) {
     }
     plain = snake;
   }
-  // gelu, softmax and leaky_relu have arguments that change what they compute.
-  // All other activations have only the argument x.
+  // gelu, softmax, log_softmax and leaky_relu have arguments that change what
+  // they compute. All other activations have only the argument x.
   if (plain == "gelu") {
     const auto approximate = arguments.Constant(1, {"approximate"});
     // The gelu of keras.ops is the approximation unless `approximate` is false.

@@ -316,8 +316,8 @@ GraphImporter::Results GraphImporter::MakeCall(
   for (const auto& [name, argument] : call.named) {
     Given given;
     if (!resolve(argument, given)) return {};
-    // If there are no positional arguments, the named argument "inputs" or "x"
-    // has the layer's inputs.
+    // If no positional argument has tensors, the layer's inputs are those of
+    // the first named argument "inputs" or "x" that has some.
     if (c.inputs.empty() && (name == "inputs" || name == "x"))
       Collect(given, c.inputs);
     c.named.emplace_back(name, std::move(given));

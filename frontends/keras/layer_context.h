@@ -141,13 +141,14 @@ class LayerContext : public ops::ImportContext {
   // Results.
   void SetOutput(Tensor value) { SetOutput(0, value); }
   void SetOutput(int index, Tensor value);
-  // Sets the mask of a result. Layers that pass the first input's mask on need
-  // not call it.
+  // Sets the mask of a result. Layers that pass their inputs' masks on
+  // (Masking::kPass) need not call it.
   void SetMask(int index, Tensor mask);
   std::vector<Signal>& outputs() { return outputs_; }
   bool mask_is_set() const { return mask_is_set_; }
 
-  // Fails unless the input is there and has a rank in [minimum, maximum].
+  // Returns false, with an error, unless the input is there and has a rank in
+  // [minimum, maximum].
   bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "input " + std::to_string(input), minimum, maximum);

@@ -6,8 +6,9 @@
 // A row without its function does not build. tests/keras/layer_table_test.cc
 // compares the table with the layers that Keras publishes. The columns:
 //
-//   masks    the result's mask: kPass, the first one that is given; kDrop, none;
-//            kOwn, the function sets it
+//   masks    the result's mask: kPass, the steps that the masks of all inputs
+//            keep (none if an input has no mask); kDrop, none; kOwn, the
+//            function sets it
 //   weights  the layer's weights in the file, in its order (weights.h); kNone
 //   inner    the layers that it wraps (weights.h); kNone
 //

@@ -185,8 +185,8 @@ void ImportResizing(LayerContext& c) {
 }
 
 // Imports CenterCrop, which cuts out the middle of an image. If the image is
-// smaller than the result, its largest rectangle with the result's aspect ratio
-// is resized instead.
+// lower or narrower than the result, its largest rectangle with the result's
+// aspect ratio is resized instead.
 void ImportCenterCrop(LayerContext& c) {
   if (!c.CheckRank(0, 3, 4)) return;
   Tensor x = c.Input(0);

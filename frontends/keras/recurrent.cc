@@ -349,7 +349,8 @@ void ImportRecurrent(LayerContext& c) {
   }
   const size_t states = initial.size();
   const bool zero_masked = config.Flag("zero_output_for_mask", false);
-  // The output of a masked step is that of the step before.
+  // The output of a masked step is that of the step before, unless
+  // zero_output_for_mask is set.
   const bool keeps_output = mask && !zero_masked;
   if (!c.ok()) return;
 

@@ -20,7 +20,7 @@ Shape SpatialDims(Tensor x);
 
 // Makes a window from the layer's strides, dilation_rate and padding. `strides`
 // is the entry of the strides; without it every stride is the default number,
-// or the window's extent if that is 0.
+// or the window's extent if that is 0. Nullopt after an error.
 std::optional<ops::Window> MakeWindow(LayerContext& c,
                                       std::vector<int64_t> extents,
                                       std::string_view strides,

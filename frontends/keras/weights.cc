@@ -363,6 +363,7 @@ StatusOr<std::string> OldStoredName(const hdf5::Object& container,
 
 // Finds the variables at a path of attributes in a file of Keras 2.12 or 2.13,
 // where models have "_layer_checkpoint_dependencies" instead of "layers".
+// Returns nullopt if there are none.
 StatusOr<std::optional<hdf5::Object>> FindOldVariables(const hdf5::Object& file,
                                                        std::string_view path) {
   constexpr std::string_view kLayers = "layers/";

@@ -55,7 +55,8 @@ StatusOr<graph::Graph> BuildModel(const ModelOptions& options,
                                   TensorSource& source,
                                   const frontends::ImportOptions& import);
 
-// Returns the inputs that BuildModel makes.
+// Returns the names of the inputs that BuildModel makes for the default entry
+// and a state of floats.
 std::vector<frontends::InputInfo> ModelInputs(const ModelOptions& options);
 
 }  // namespace ember::language_models

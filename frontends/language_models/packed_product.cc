@@ -65,7 +65,8 @@ struct Plane {
 // Constants under construction.
 struct Fields {
   std::vector<Plane> planes;
-  std::vector<uint8_t> scales, minima;    // i8 [rows, blocks, groups] each
+  std::vector<uint8_t> scales,
+      minima;  // `scales` and `minima` are i8 [rows, blocks, groups] each.
   std::vector<uint8_t> factors, offsets;  // f16 [rows, blocks]
 };
 

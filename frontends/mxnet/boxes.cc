@@ -20,8 +20,9 @@ namespace {
 // detector's.
 constexpr int64_t kMaxPriors = int64_t{1} << 22;
 
-// True if an attribute says that boxes are given as centers and sizes, not as
-// corners.
+// Returns true if the attribute `name` (without it, `usual`) says that boxes
+// are given as centers and sizes, not as corners. Fails and returns false for
+// all but "center" and "corner".
 bool IsCenter(NodeContext& c, std::string_view name, std::string_view usual) {
   const std::string format = c.Text(name, usual);
   if (format == "center") return true;
@@ -42,8 +43,8 @@ bool CheckBoxes(NodeContext& c, int index, int minimum, int maximum) {
   return false;
 }
 
-// Returns [b, n, ..] with the rows of each image in the order given by their
-// indices [b, m].
+// Returns the rows of `rows` [b, n, ..] with the given indices [b, m] in each
+// image, as [b, m, ..].
 Tensor RowsAt(const Tensor& rows, const Tensor& places) {
   graph::GraphBuilder& builder = rows.builder();
   const Tensor image =
@@ -142,8 +143,9 @@ void ImportMultiBoxPrior(NodeContext& c) {
 
 // Imports MultiBoxDetection. Operands: scores [b, classes, n], box deltas [b, n
 // * 4], priors [1, n, 4]. Result: [b, n, 6] of (class, score, corners), best
-// first. A box that a better one of its class suppresses gets class -1 and
-// keeps its other numbers.
+// first. A box that a better one of its class (with force_suppress, of any
+// class) suppresses gets class -1 and keeps its other numbers. Boxes below
+// `threshold` become rows of -1.
 void ImportMultiBoxDetection(NodeContext& c) {
   if (!c.CheckRank(0, 3, 3) || !c.CheckRank(1, 2, 2) || !CheckBoxes(c, 2, 3, 3))
     return;
@@ -219,8 +221,9 @@ void ImportMultiBoxDetection(NodeContext& c) {
            c.Input(0).dtype()));
 }
 
-// Imports box_nms. Operand: boxes [.., n, w]. The result has the boxes that are
-// not suppressed, best first, followed by rows of -1.
+// Imports box_nms. Operand: boxes [.., n, w]. The result has the boxes that
+// score above valid_thresh and are not suppressed, best first, followed by rows
+// of -1.
 void ImportBoxNms(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);
@@ -353,9 +356,10 @@ void ImportBoxEncode(NodeContext& c) {
   c.SetOutput(1, Cast(mask, dtype));
 }
 
-// Matches rows and columns of scores [.., n, m], the best scores first, each
-// row and column at most once. Results: the column of each row, and the row of
-// each column; -1 without a match.
+// Matches rows and columns of scores [.., n, m], the best scores (the lowest if
+// is_ascend) first, each row and column at most once. Only scores above
+// `threshold` (below it if is_ascend) count. Results: the column of each row,
+// and the row of each column; -1 without a match.
 void ImportBipartiteMatching(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor given = c.Input(0);

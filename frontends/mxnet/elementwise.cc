@@ -16,8 +16,8 @@ Tensor IsTrue(Tensor x) { return NotEqual(x, 0); }
 
 double ScalarOf(NodeContext& c) { return c.Number("scalar", 0); }
 
-// Returns numpy's remainder, which has the sign of the divisor; 0 if the
-// divisor is 0.
+// Returns numpy's remainder, which has the sign of the divisor; for floats it
+// is 0 if the divisor is 0.
 Tensor FloorModulo(Tensor a, Tensor b) {
   if (!a.is_float()) return Modulo(a, b);
   return Select(Equal(b, 0), a.Like(0), Modulo(a, b));

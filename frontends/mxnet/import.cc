@@ -140,8 +140,9 @@ class GraphImporter {
                            std::to_string(axis);
   }
 
-  // Guesses the dims from the convolution that the input reaches through
-  // operators on elements.
+  // Guesses the dims from the weights of the convolution that the input reaches
+  // through operators on elements; nullopt if it reaches none, or if the
+  // weights are unknown or not of rank 3 to 5.
   std::optional<std::vector<frontends::ModelDim>> GuessDims(int index) const {
     std::set<int> same{index};
     for (size_t i = static_cast<size_t>(index) + 1; i < symbol_.nodes.size();
@@ -290,8 +291,8 @@ struct Paths {
   std::string symbol, params;
 };
 
-// Returns the epoch in a file's name: the four or more digits before ".params";
-// nullopt if the name has none.
+// Returns the epoch in a file's name: the one to nine digits between `stem`,
+// '-' and ".params"; nullopt if the name has another form.
 std::optional<int64_t> EpochOf(std::string_view file, std::string_view stem) {
   if (!file.starts_with(stem) || !file.ends_with(".params"))
     return std::nullopt;

@@ -64,7 +64,7 @@ Tensor BiasOf(NodeContext& c, int input) {
 }
 
 // Reads a convolution of data (input 0) with weights [O, I, spatial…], of ranks
-// in [minimum, maximum].
+// in [minimum, maximum]; nullopt after an error.
 std::optional<ops::ConvSpec> ReadConvolution(NodeContext& c, int weight,
                                              int minimum, int maximum) {
   if (!c.CheckRank(0, minimum, maximum) ||

@@ -462,8 +462,9 @@ void ImportGemm2(NodeContext& c) {
   c.SetOutput(alpha == 1 ? product : product * alpha);
 }
 
-// Imports SequenceMask. The first dim of the operand is the steps: [steps,
-// batch, …].
+// Imports SequenceMask, which sets the steps behind each sequence's length (the
+// second operand) to the attribute `value`. The operand is [steps, batch, …],
+// or [batch, steps, …] if the attribute axis is 1.
 void ImportSequenceMask(NodeContext& c) {
   if (!c.CheckRank(0, 2)) return;
   const Tensor x = c.Input(0);

@@ -50,8 +50,8 @@ class NodeContext : public ops::OperandContext {
   const Node& node() const { return node_; }
 
   // These functions read attributes of the node. An attribute whose text is
-  // "None" counts as missing. A text that is no value of the requested type is
-  // an error.
+  // "None" or empty counts as missing. A text that is no value of the requested
+  // type is an error.
   bool Has(std::string_view name) const;
   std::string Text(std::string_view name, std::string_view otherwise) const;
   int64_t Integer(std::string_view name, int64_t otherwise);

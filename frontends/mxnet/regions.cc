@@ -15,7 +15,7 @@ namespace ember::mxnet {
 namespace {
 
 // Checks the operands of a pooling of regions: input 0 is a feature map [N, C,
-// h, w], and input 1 the regions [R, 5].
+// h, w], and input 1 the regions [R, 5]. Returns false after an error.
 bool CheckRegions(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(1, 2, 2)) return false;
   if (c.Input(1).dim(1) == Dim(5)) return true;

@@ -56,7 +56,8 @@ inline constexpr size_t kMaxNodes = 1 << 18;
 
 StatusOr<Symbol> ReadSymbol(std::string_view text);
 
-// True for an object that has nodes, arg_nodes and heads.
+// True for text that begins an object and contains the keys "nodes",
+// "arg_nodes" and "heads". It is not parsed.
 bool IsSymbol(std::string_view contents);
 
 }  // namespace ember::mxnet

@@ -19,7 +19,7 @@ Tensor NormalizeIndices(Tensor indices, const Dim& extent);
 Tensor DimScalar(graph::GraphBuilder& builder, const Dim& dim);
 // Returns x with the extent of an axis assumed to be `extent`, which the
 // program checks. It is for dims that must be equal: without it, an open dim
-// might broadcast.
+// might broadcast. Two different constants are left for the caller to compare.
 Tensor WithDim(Tensor x, int axis, const Dim& extent);
 // Repeats each slice along an axis `times` times; the copies are adjacent.
 Tensor RepeatEach(Tensor x, int axis, const Dim& times);

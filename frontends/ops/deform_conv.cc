@@ -40,7 +40,7 @@ void CheckShape(const Tensor& x, const char* what, const Shape& expected) {
 
 // Returns the positions along one spatial axis at which each element of the
 // window is read, [N, offset group, element, point]: its regular position in
-// the input, which is negative in the padding, plus the offset.
+// the input, which is outside of the extent in the padding, plus the offset.
 Tensor Positions(const Window& window, const DeformSizes& sizes, int axis,
                  Tensor offsets) {
   graph::GraphBuilder& builder = offsets.builder();

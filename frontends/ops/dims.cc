@@ -89,8 +89,9 @@ DimRange RangeOf(const Dim& dim) {
         }
         return {};
       });
-  // Both bounds are valid, so the tighter one is taken. Fold bounds quotients
-  // by open divisors. The dim's own bounds use that (a / b) * b is close to a.
+  // The bounds from Fold and the dim's own bounds are all valid, so the tighter
+  // ones are taken. Only Fold bounds quotients by open divisors; only the dim's
+  // own bounds use that (a / b) * b is close to a.
   range.low = std::max(range.low, dim.LowerBound().value_or(range.low));
   range.high = std::min(range.high, dim.UpperBound().value_or(range.high));
   return range;

@@ -31,8 +31,8 @@ graph::Dim SmallerOf(const graph::Dim& a, const graph::Dim& b);
 graph::Dim LargerOf(const graph::Dim& a, const graph::Dim& b);
 
 // Returns the quotient of two products of dims, product(whole) /
-// product(parts). Equal dims cancel, and the constants are divided; nullopt if
-// they do not divide.
+// product(parts). Equal dims cancel. Returns nullopt if the divisor that
+// remains is 0, or if both numbers that remain are constants and do not divide.
 std::optional<graph::Dim> DivideElementCounts(const graph::Shape& whole,
                                               const graph::Shape& parts);
 

@@ -62,11 +62,11 @@ class ImportContext {
   int Axis(int64_t axis, int rank);
   // Returns axes in ascending order, each once (axes.h).
   std::vector<int64_t> Axes(const std::vector<int64_t>& axes, int rank);
-  // Fails unless the operand is present and has a rank in [minimum, maximum].
-  // `what`: for example "input 0".
+  // Returns false, with an error, unless the operand is present and has a rank
+  // in [minimum, maximum]. `what`: for example "input 0".
   bool CheckRank(const Tensor& operand, std::string_view what, int minimum,
                  int maximum = kMaxRank);
-  // Fails unless the value is in [minimum, maximum].
+  // Returns false, with an error, unless the value is in [minimum, maximum].
   bool CheckRange(std::string_view what, int64_t value, int64_t minimum,
                   int64_t maximum = kMaxWindow);
   bool CheckPositive(std::string_view what, int64_t value) {

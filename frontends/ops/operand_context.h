@@ -58,7 +58,8 @@ class OperandContext : public ImportContext {
   Tensor Output(int index) const { return At(outputs_, index); }
   const std::vector<Tensor>& outputs() const { return outputs_; }
 
-  // Fails unless the input is present and has a rank in [minimum, maximum].
+  // Returns false, with an error, unless the input is present and has a rank in
+  // [minimum, maximum].
   bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "input " + std::to_string(input), minimum, maximum);

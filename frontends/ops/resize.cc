@@ -110,8 +110,10 @@ Tensor NearestPositions(GraphBuilder& b, const std::string& mode,
   return Tensor(&b, nullptr);
 }
 
-// True if resizing only repeats every element scale times. Nearest mode with a
-// whole scale does so for these coordinates and roundings.
+// True if resizing only repeats every element `scale` times: in nearest mode,
+// with a whole scale of 1 to 1024 and `out` = in * scale, for the coordinates
+// "asymmetric" with the roundings floor or simple, or "half_pixel" with a
+// rounding to nearest.
 bool IsRepetition(const ResizeSpec& spec, const ResizedAxis& axis) {
   if (spec.mode != "nearest" || !axis.scale ||
       *axis.scale != std::floor(*axis.scale) || *axis.scale < 1 ||

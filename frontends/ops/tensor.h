@@ -65,8 +65,8 @@ class Tensor {
     marked.carried_type_ = carried_type;
     return marked;
   }
-  // Returns the value if it is no tensor but a sequence or an optional; else
-  // null.
+  // Returns the value if it is no tensor but a sequence, an optional or a map;
+  // else null.
   const SequenceValue* sequence() const { return sequence_.get(); }
   // Returns `value` as a scalar of the same element type as this tensor.
   Tensor Like(double value) const {

@@ -19,7 +19,7 @@ std::span<const Format* const> Formats();
 // recognises them.
 const Format* FindFormat(std::string_view contents);
 // Returns the format by the file's extension, for files whose contents are
-// damaged.
+// damaged; null if no format has it.
 const Format* FindFormatByName(std::string_view path);
 
 // Returns the model's file for a user's path: the path itself; or, for a

@@ -48,9 +48,9 @@ bool IsGgml(std::string_view contents, std::string_view) {
   return false;
 }
 
-// True for a file of Paddle. A ProgramDesc begins with its first block, whose
-// number is 0 and whose parent is -1 or 0. Newer versions write JSON with the
-// word "pir".
+// True for a file of Paddle, by its extension or its contents. A ProgramDesc
+// begins with its first block, whose number is 0 and whose parent is -1 or 0.
+// Newer versions write JSON with the word "pir".
 bool IsPaddle(std::string_view contents, std::string_view path) {
   if (IsJson(contents)) return Contains(contents, "\"magic\":\"pir\"");
   if (path.ends_with(".pdmodel") || path.ends_with(".pdiparams")) return true;

@@ -1,7 +1,7 @@
 // Files of models that no frontend reads, for messages: what such a file is,
 // and how its model can be converted to a format that a frontend reads.
 //
-//   if (const OtherFormat* other = FindOtherFormat(contents, "m.gguf"))
+//   if (const OtherFormat* other = FindOtherFormat(contents, "m.pte"))
 //     … "found " + other->title + ": " + other->advice
 //
 // The functions are only correct for files that FindFormat (formats.h) does not
@@ -15,7 +15,8 @@
 namespace ember::frontends {
 
 struct OtherFormat {
-  // Name of the format for messages, such as "a GGUF file (llama.cpp)".
+  // Name of the format for messages, such as "an OpenVINO model (.xml with
+  // .bin)".
   std::string_view title;
   std::string_view advice;  // "export …"
   bool (*sniff)(std::string_view contents, std::string_view path);

@@ -35,7 +35,7 @@ class Keys {
     const auto found = object_.find(key);
     return found == object_.end() || found->is_null() ? nullptr : &*found;
   }
-  // Returns the first of two names that the object has.
+  // Returns `a` if the object has this key, else `b`.
   std::string_view Either(std::string_view a, std::string_view b) const {
     return Find(a) != nullptr ? a : b;
   }
@@ -188,8 +188,8 @@ Status ReadRotary(const Keys& keys, ModelConfig& config) {
   return OkStatus();
 }
 
-// Reads the kinds of layers: a sliding window, all positions, or a short
-// convolution.
+// Reads each layer's heads and its kind: a sliding window, all positions, or a
+// short convolution.
 Status ReadLayers(const Keys& keys, ModelOptions& options) {
   EMBER_ASSIGN_OR_RETURN(
       const int64_t layers,

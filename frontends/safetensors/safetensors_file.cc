@@ -49,7 +49,8 @@ std::string Quoted(std::string_view name) {
   return "tensor '" + OnOneLine(name.substr(0, 200)) + "'";
 }
 
-// Returns a list of numbers that are at least 0 and below 2^62.
+// Returns the list under `key` as numbers; nullopt unless it has at most `most`
+// items, all of them integers that are at least 0 and below 2^62.
 std::optional<std::vector<int64_t>> Numbers(const json& entry, const char* key,
                                             size_t most) {
   const auto list = entry.find(key);

@@ -41,8 +41,8 @@ struct StoredName {
 std::vector<StoredName> StoredNames(std::string_view architecture,
                                     std::string_view name);
 
-// True for stored tensors that mean nothing: masks and tables that the model
-// computes.
+// True for stored tensors that the architectures do not use: masks and tables
+// that the model computes, and the heads of encoders.
 bool IsWithoutMeaning(std::string_view stored_name);
 
 }  // namespace ember::safetensors

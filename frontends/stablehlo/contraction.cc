@@ -12,7 +12,7 @@ namespace ember::stablehlo {
 namespace {
 
 // Reads both operands, cast to the widest type among the operands and the
-// result. Products are computed in that type.
+// result. Products are computed in that type. Returns false after an error.
 bool ReadFactors(OperationContext& c, Tensor& a, Tensor& b) {
   a = c.Operand(0);
   b = c.Operand(1);

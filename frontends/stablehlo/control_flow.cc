@@ -227,13 +227,13 @@ void ImportShapeAssertion(OperationContext& c) {
 }
 
 constexpr CustomCall kCustomCalls[] = {
-    // These custom calls place values on devices. They return their operand
-    // unchanged.
+    // The custom calls Sharding and annotate_device_placement place values on
+    // devices. They return their operand unchanged.
     {"Sharding", ImportBarrier},
     {"annotate_device_placement", ImportBarrier},
     {"shape_assertion", ImportShapeAssertion},
-    // These custom calls are operators of chlo, in the form for readers that do
-    // not know that dialect.
+    // The custom calls "mhlo.…" are operators of chlo, in the form for readers
+    // that do not know that dialect.
     {"mhlo.acos", ImportScalar<ops::Acos>},
     {"mhlo.acosh", ImportScalar<ops::Acosh>},
     {"mhlo.asin", ImportScalar<ops::Asin>},

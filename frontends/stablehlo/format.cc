@@ -12,8 +12,8 @@ namespace {
 constexpr int kMaxTokens = 20'000;
 constexpr size_t kMaxBytes = size_t{1} << 20;
 
-// True for bytecode, and for MLIR's text that begins with a module or a
-// function.
+// True for bytecode, and for MLIR's text that begins with a module, a function
+// or a section of resources. Comments and aliases may come first.
 bool Sniff(std::string_view contents) {
   if (IsBytecode(contents)) return true;
   const std::string_view front = contents.substr(0, kMaxBytes);

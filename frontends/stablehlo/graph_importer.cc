@@ -114,7 +114,7 @@ bool MayBeEqual(const Shape& a, const Shape& b) {
 }
 
 // Returns the tensor with its unknown dims replaced by the extents that the
-// type states.
+// type states. Fails if the tensor is not of the type.
 StatusOr<Tensor> ConformTensor(Tensor x, std::string_view element,
                                const Type& type) {
   const auto dtype = DTypeOf(element);

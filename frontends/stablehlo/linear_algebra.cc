@@ -29,8 +29,8 @@ bool CheckSquare(OperationContext& c, Tensor x) {
 }
 
 // Builds a matrix in a loop with one step per row, starting with zeros. `step`
-// returns the next matrix, given the current one and the values of `captured`
-// inside the loop.
+// returns the next matrix, given the number of the row, the current matrix, and
+// the values of `captured` inside the loop.
 template <typename Step>
 Tensor BuildRows(OperationContext& c, const Shape& shape, DType type,
                  const Dim& rows, const std::vector<Tensor>& captured,

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMaxList = 1 << 16;
 
 // Appends the integers of an attribute to `values`. Returns false if the
-// attribute has no integers.
+// attribute, or a part of it, has no integers.
 bool AppendIntegers(const Attribute& attribute, std::vector<int64_t>& values) {
   switch (attribute.kind) {
     case Attribute::Kind::kInteger:

@@ -149,11 +149,11 @@ class OperationContext {
   void FailUnsupported(std::string message) const {
     ops::FailUnsupported(builder_, std::move(message));
   }
-  // Fails unless the list has `expected` entries.
+  // Returns false, with an error, unless the list has `expected` entries.
   bool CheckLength(const std::vector<int64_t>& list, std::string_view name,
                    size_t expected) const;
-  // Fails unless the axes are in [0, rank) and unique and, if `sorted`,
-  // ascending.
+  // Returns false, with an error, unless the axes are in [0, rank) and unique
+  // and, if `sorted`, ascending.
   bool CheckAxes(const std::vector<int64_t>& axes, std::string_view name,
                  int rank, bool sorted = false) const;
   bool CheckRange(const std::vector<int64_t>& list, std::string_view name,

@@ -7,7 +7,8 @@
 namespace ember::stablehlo {
 namespace {
 
-// Parses e5m10.
+// Returns the bits of exponent and mantissa in a text such as "e5m10"; nullopt
+// for text of another form.
 std::optional<std::pair<int64_t, int64_t>> ParseFormat(std::string_view text) {
   const size_t m = text.find('m');
   if (!text.starts_with('e') || m == std::string_view::npos) return {};
@@ -147,7 +148,8 @@ Status OperationParser::ParseKeyword(Operation& operation,
   return OkStatus();
 }
 
-// Parses the bounds of a slice, [start:limit:stride, …], or indices, [index].
+// Parses the bounds of a slice, [start:limit:stride, …], or the index of a
+// get_tuple_element, [index].
 Status OperationParser::ParseRanges(Operation& operation) {
   EMBER_RETURN_IF_ERROR(lexer_.Expect("["));
   std::vector<int64_t> starts, limits, strides;

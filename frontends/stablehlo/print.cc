@@ -36,8 +36,8 @@ std::string Name(std::string_view name) {
   return IsPlainName(name) ? std::string(name) : QuoteMlirString(name);
 }
 
-// Returns a number with as many digits as are needed to read back the same
-// value, and with a decimal point.
+// Returns a number with enough digits to read back the same value, and with a
+// decimal point. A NaN or infinity is written as its bits in hex.
 std::string Number(double value, std::string_view element) {
   if (std::isnan(value) || std::isinf(value)) {
     const auto single = static_cast<float>(value);

@@ -50,8 +50,8 @@ bool IsIdentity(const OperationContext& c, Tensor start,
   if (start.is_float()) return value == (largest ? -INFINITY : INFINITY);
   if (start.dtype() == DType::kBool) return value == (largest ? 0 : 1);
   // ConstantContents returns doubles, which are not exact for 64-bit integers.
-  // A 64-bit start value therefore never counts as the identity, and is
-  // combined like any other value.
+  // A 64-bit start value of a maximum or minimum therefore never counts as the
+  // identity, and is combined like any other value.
   const int bits = 8 * DTypeByteSize(start.dtype());
   if (bits == 64) return false;
   const double range = std::ldexp(1.0, bits);

@@ -243,7 +243,8 @@ void ImportSort(OperationContext& c) {
         Apply("gather_elements", {operands[i], source}, {{"axis", axis}}));
 }
 
-// Returns the largest elements of the last dim, and their indices.
+// Imports top_k: the k largest elements along the last dim (or the smallest, if
+// the attribute `largest` of mhlo's form is false), and their indices.
 void ImportTopK(OperationContext& c) {
   const Tensor x = c.Operand(0);
   int64_t k = 0;

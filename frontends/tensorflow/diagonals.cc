@@ -16,7 +16,7 @@ Tensor DiagonalOf(OperatorContext& c, Tensor x) {
 }
 
 // Reads k of MatrixDiagV2 and similar operators, which must select a single
-// diagonal.
+// diagonal; otherwise it fails and returns nullopt.
 std::optional<int64_t> OneDiagonal(OperatorContext& c, int input) {
   const auto k = c.ConstantIntegers(input, "k");
   if (!k) return std::nullopt;

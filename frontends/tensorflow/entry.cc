@@ -64,9 +64,9 @@ std::vector<std::string> Parts(std::string_view text) {
   return parts;
 }
 
-// Returns the results that no node uses, which are the default outputs of a
-// GraphDef. Constants, placeholders and operators that only have effects are
-// left out.
+// Returns the first result of each node whose results no node uses. These are
+// the default outputs of a GraphDef. Constants, placeholders and operators that
+// only have effects are left out.
 std::vector<EntryOutput> UnusedResults(const Model& model) {
   const Body& body = model.main();
   std::vector<bool> used(body.nodes.size());

@@ -58,8 +58,9 @@ std::vector<Value> WithTensors(const std::vector<Value>& pattern,
   return values;
 }
 
-// True if both values are of the same kind, so that one may be the result of
-// the then branch and the other the result of the else branch.
+// True if both values are of the same kind and name the same resource, if any,
+// so that one may be the result of the then branch and the other the result of
+// the else branch.
 bool IsAlike(const Value& a, const Value& b) {
   return a.tensor.present() == b.tensor.present() &&
          a.imaginary.present() == b.imaginary.present() &&

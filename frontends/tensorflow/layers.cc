@@ -18,7 +18,8 @@ namespace {
 using ops::Window;
 
 // Returns true if the attribute data_format says that channels come first, [N,
-// C, spatial…].
+// C, spatial…], false if they come last; nullopt for any other format, which is
+// an error.
 std::optional<bool> ChannelsFirst(OperatorContext& c) {
   const std::string format = c.Text("data_format", "NHWC");
   if (format == "NHWC" || format == "NDHWC") return false;
@@ -28,7 +29,7 @@ std::optional<bool> ChannelsFirst(OperatorContext& c) {
 }
 
 // Returns the values of the spatial dims from an attribute with one value per
-// dim.
+// dim, or 1 for each if the attribute is omitted; nullopt after an error.
 std::optional<std::vector<int64_t>> Spatial(OperatorContext& c,
                                             const std::string& name,
                                             const std::vector<int64_t>& all,
@@ -66,7 +67,8 @@ Shape SpatialDims(Tensor x) {  // channels-last only
   return Shape(x.shape().begin() + 1, x.shape().end() - 1);
 }
 
-// Sets the padding that the attributes state, for x with channels last.
+// Sets the padding that the attributes state. `first`: explicit_paddings have
+// the channels as dim 1, not as the last dim. Returns false after an error.
 bool SetPadding(OperatorContext& c, const Shape& spatial, bool first,
                 Window& window) {
   const std::string padding = c.Text("padding", "VALID");
@@ -195,7 +197,7 @@ void ImportTransposedConvolution(OperatorContext& c, int spatial) {
 }
 
 // Reads the window of a pooling. ksize and strides are attributes; in V2 they
-// are operands.
+// are operands. Nullopt after an error.
 std::optional<Window> PoolWindow(OperatorContext& c, int spatial, bool first,
                                  const Shape& extents) {
   std::vector<int64_t> ksize = c.Integers("ksize", {});
@@ -244,7 +246,7 @@ Tensor Adjoint(Tensor x, bool transposed) {
 }
 
 // Applies the further operators of a fused kernel (bias, activation) to the
-// result y of its main operator.
+// result y of its main operator; nullopt after an error.
 std::optional<Tensor> Fused(OperatorContext& c, Tensor y, int operands,
                             bool first) {
   const AttrValue* list = c.Attribute("fused_ops");
@@ -331,8 +333,8 @@ void ImportFusedConv2D(OperatorContext& c) {
   if (const auto z = Fused(c, y, 2, *first)) c.SetOutput(0, *z);
 }
 
-// Imports FusedPadConv2D. Operands: (x, paddings, weights). The convolution
-// pads nothing beyond `paddings`.
+// Imports FusedPadConv2D, which convolves an image extended by `paddings`.
+// Operands: (x, paddings, weights).
 void ImportFusedPadConv2D(OperatorContext& c) {
   if (!c.CheckRank(0, 4, 4) || !c.CheckRank(2, 4, 4)) return;
   const auto margins = c.Contents(1, "paddings");

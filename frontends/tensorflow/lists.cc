@@ -37,7 +37,9 @@ List MakeList(OperatorContext& c, DType dtype, const Dim& count,
   return list;
 }
 
-// Reads a shape from an operand: a vector, or -1 for no shape.
+// Reads a shape from an operand: a vector, in which -1 is an open extent.
+// Nullopt for a scalar, which means no shape, and if the operand is not known
+// at import.
 std::optional<std::vector<int64_t>> ShapeOperand(OperatorContext& c,
                                                  int input) {
   if (!c.Input(input) || !c.ok()) return std::nullopt;

@@ -94,7 +94,7 @@ class BodyReader {
   }
 
   // Finds the result that a text such as "node", "node:1" or "node:result:1"
-  // names.
+  // names; nullopt if there is no such node or result.
   std::optional<Source> Find(std::string_view text) const {
     const size_t first = text.find(':');
     const auto found = body_.by_name.find(text.substr(0, first));
@@ -138,7 +138,7 @@ class BodyReader {
   Body& body_;
 };
 
-// Returns the source of a value, with Identity nodes skipped.
+// Returns the source of a value, with Identity and Cast nodes skipped.
 Source BehindCopies(const Body& body, Source source) {
   for (int steps = 0; steps < 1000; ++steps) {
     const Node& node = body.nodes[static_cast<size_t>(source.node)];

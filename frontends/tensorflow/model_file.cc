@@ -55,8 +55,9 @@ bool IsPrintable(std::string_view text) {
   return !text.empty();
 }
 
-// True if the message has only fields of a NodeDef, among them the name (field
-// 1) and the operator (2). Fields may be in any order: writers differ in it.
+// True if the message has a NodeDef's name (field 1) and operator (2), and up
+// to them only fields of a NodeDef. Fields may be in any order: writers differ
+// in it.
 bool IsNode(std::string_view node) {
   constexpr uint64_t kLastField = 7;
   bool has_name = false, has_operator = false;
@@ -84,8 +85,8 @@ bool IsGraph(std::string_view graph) {
   return false;
 }
 
-// True if the message has only fields of a MetaGraphDef, among them the graph
-// (field 2).
+// True if the message has a MetaGraphDef's graph (field 2), and before it only
+// fields of a MetaGraphDef.
 bool IsMetaGraph(std::string_view meta) {
   constexpr uint64_t kLastField = 7;
   while (const auto field = TakeField(meta)) {
@@ -96,8 +97,8 @@ bool IsMetaGraph(std::string_view meta) {
   return false;
 }
 
-// True if the message has the fields of a SavedModel, in any order: the version
-// (field 1) and a graph (2).
+// True if the message has a SavedModel's version (field 1) and a graph (2), in
+// any order, and up to them nothing else.
 bool IsSavedModel(std::string_view contents) {
   bool has_version = false, has_graph = false;
   while (const auto field = TakeField(contents)) {

@@ -141,8 +141,10 @@ void ImportSparseSegmentSqrtN(OperatorContext& c) {
   SetSparseSegments(c, false, true);
 }
 
-// Imports Bincount, which counts how often each number below the size occurs,
-// or sums its weights. Operands: (x, size, weights).
+// Imports Bincount and DenseBincount, which count how often each number below
+// the size occurs, or sum its weights; DenseBincount does so for each row of a
+// matrix, or with binary_output only says if the number occurs. Operands: (x,
+// size, weights).
 void ImportBincount(OperatorContext& c) {
   const bool dense = c.node().op == "DenseBincount";
   if (!c.CheckRank(0, 0, dense ? 2 : kMaxRank)) return;

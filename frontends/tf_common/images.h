@@ -34,8 +34,8 @@ void ImportPaddedSuppression(OperatorBase& c, bool soft);
 struct FakeQuantRange {
   float low = 0, high = 0, step = 0;
 };
-// Returns the range rounded to `bits` bits. Fails and returns nullopt if the
-// range does not include 0.
+// Returns the range rounded to `bits` bits. Fails and returns nullopt unless
+// `bits` is 2 to 16 and the range includes 0.
 std::optional<FakeQuantRange> NudgedRange(OperatorBase& c, float low,
                                           float high, int64_t bits,
                                           bool narrow_range);

@@ -64,7 +64,7 @@ void ImportMatrixSetDiag(OperatorBase& c);
 // Imports DynamicUpdateSlice. Operands: (x, update, starts).
 void ImportDynamicUpdateSlice(OperatorBase& c);
 // Imports Bucketize: for each element, the number of boundaries that are not
-// above it.
+// above it; NaN is above all of them.
 void ImportBucketize(OperatorBase& c, const std::vector<float>& boundaries);
 
 }  // namespace ember::tf_common

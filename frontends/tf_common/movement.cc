@@ -12,7 +12,7 @@ namespace ember::tf_common {
 namespace {
 
 // Resolves a shape with at most one -1, which becomes the extent that follows
-// from the number of elements.
+// from the number of elements; nullopt after an error.
 std::optional<Shape> Resolved(OperatorBase& c, const Shape& from, Shape to) {
   int open = -1;
   Shape others;

@@ -269,9 +269,9 @@ void ImportSoftmax(OperatorContext& c) {
       0, Softmax(beta == 1 ? x : x * static_cast<double>(beta), x.rank() - 1));
 }
 
-// Imports LOG_SOFTMAX. The exponentials of 8-bit operands come from a table.
-// Their result is computed in f32 on the result's scale and then rounded,
-// halves to even.
+// Imports LOG_SOFTMAX. For 8-bit operands the exponentials come from a table,
+// and the result is computed in f32 on its scale and then rounded, halves to
+// even.
 void ImportLogSoftmax(OperatorContext& c) {
   if (!c.CheckRank(0, 1)) return;
   const Tensor x = c.Input(0);

@@ -59,8 +59,8 @@ std::optional<Window> MakeWindow(OperatorContext& c, const Options& options,
   return window;
 }
 
-// Returns the weights minus their zero point, where each channel may have its
-// own zero point.
+// Returns the weights minus their zero point, as i32. If each channel has a
+// scale of its own, all zero points must be 0.
 Tensor CenteredWeights(OperatorContext& c, Tensor w) {
   const Quantization& q = *c.InputQuantization(1);
   if (q.per_tensor()) return CenteredStored(w, q);

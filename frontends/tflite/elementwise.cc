@@ -29,8 +29,10 @@ void SetActivated(OperatorContext& c, Tensor y, Activation activation) {
   c.SetOutput(0, Activated(c, y, activation));
 }
 
-// True if operands and result are quantized. Otherwise dequantizes the
-// operands. Fails if only some operands are quantized.
+// True if operands and result are quantized, with one scale each; fails, and
+// returns false, if only some of them are, or if one has several scales. If no
+// operand is quantized or the result is no stored integer, dequantizes the
+// operands and returns false.
 bool IsQuantizedPair(OperatorContext& c) {
   if (!c.AnyQuantized() || !IsStoredType(c.OutputType(0))) {
     c.DequantizeOperands();

@@ -129,7 +129,8 @@ class GraphImporter {
   StatusOr<Scope> Inner(Scope& scope, int subgraph, graph::Region* region);
   StatusOr<Tensor> Variable(const std::string& resource, Scope& scope);
   StatusOr<std::string> Resource(int tensor, const Scope& scope) const;
-  // True if a subgraph, or a subgraph that it calls, assigns resources.
+  // True if a subgraph, or a subgraph that it calls, assigns resources, or if
+  // the calls are nested more than kMaxCallDepth deep.
   bool Assigns(int subgraph, int depth) const;
   bool AssignsItself(int subgraph, int depth) const;
 

@@ -24,8 +24,8 @@ using ops::Window;
 // pooling is larger.
 constexpr int64_t kMaxExtent = 1024;
 
-// Reads all integers of the operator's options. Returns nullopt, after an
-// error, if there are fewer than `count`.
+// Reads the first `count` integers of the operator's options. Returns nullopt,
+// after an error, if there are fewer.
 std::optional<std::vector<int64_t>> ReadIntegers(OperatorContext& c,
                                                  size_t count) {
   const auto bytes = c.model().CustomOptions(c.op());

@@ -164,7 +164,7 @@ class OperatorContext : public tf_common::OperatorBase {
   const Quantization* InputQuantization(int index) const;
   bool AnyQuantized() const;
   // Replaces quantized operands by the real numbers that they represent. From
-  // here on, operands and results count as not quantized.
+  // here on, operands count as not quantized.
   void DequantizeOperands();
 
   // Results.

@@ -73,14 +73,15 @@ Tensor Requantized(Tensor x, const Quantization& from, const Quantization& to,
 // table that is computed at import.
 Tensor ThroughTable(OperatorContext& c, Tensor x, DType result,
                     const std::function<int64_t(int64_t)>& function);
-// Sets result 0 of an operator that is a function of real numbers, with one
-// quantized operand: by a table if the operand has 8 bits, in f32 if it has 16.
+// Sets result 0, of 8 bits, of an operator that is a function of real numbers,
+// with one quantized operand of 8 bits: by a table.
 void SetThroughTable(OperatorContext& c, float (*function)(float));
 
 // True if each of the first `operands` operands and result 0 hold 8- or 16-bit
 // integers with one scale.
 bool IsPerTensor(const OperatorContext& c, int operands);
-// Fails unless operands and result are quantized per tensor.
+// Returns false, with an error, unless operands and result are quantized per
+// tensor.
 bool CheckPerTensor(OperatorContext& c, int operands);
 // Sets result 0 to real numbers, which are quantized if the model's result is.
 // It is for operands whose quantization the integer arithmetic does not

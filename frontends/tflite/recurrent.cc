@@ -101,8 +101,9 @@ class Lstm {
     return c_.ok();
   }
 
-  // Concatenates the four operands from index `first` on, which belong to the
-  // gates input, forget, cell and output.
+  // Concatenates the operands from index `first` on that belong to the gates
+  // input, forget, cell and output; without that of the input gate if the layer
+  // has none.
   Tensor Joined(int first) {
     std::vector<Tensor> parts;
     for (int gate = coupled() ? 1 : 0; gate < 4; ++gate)

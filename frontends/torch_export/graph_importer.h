@@ -63,7 +63,7 @@ class GraphImporter {
   // after an error.
   const Graph* GraphOf(const Node& node, size_t index);
   // Returns the items of an argument that is a list, or the argument as the
-  // only value.
+  // only value; nothing if it is None or left out.
   std::vector<Value> ValuesOf(const Node& node, size_t index,
                               const Scope& scope);
   // Returns values with copies of the tensors, so that a nested graph that

@@ -48,7 +48,8 @@ struct Tagged {
 
 // Appends a name for each leaf of the tree that describes the structure of the
 // results (torch.utils._pytree's spec). The names are made from the keys of
-// dicts. Returns false if the JSON is no such tree.
+// dicts. Returns false if the JSON is no such tree, or a larger one than the
+// limits allow.
 bool AddLeafNames(const Json& spec, const std::string& name, int depth,
                   std::vector<std::string>& names) {
   if (!spec.is_object() || !spec.contains("type") ||

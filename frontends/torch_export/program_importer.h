@@ -75,7 +75,8 @@ class ProgramImporter {
       const std::vector<graph::Value*>& user, torchscript::Machine& machine,
       GraphImporter& importer);
   // Divides the outputs of the program into results for the user, which keep
-  // the program's names, and new values of states.
+  // the program's names, and new values of states. An input of the user that
+  // the program writes to becomes a result, too.
   StatusOr<Results> Sort(const std::vector<Value>& inputs,
                          const std::vector<uint64_t>& stamps,
                          const std::vector<Value>& outputs,

@@ -220,8 +220,9 @@ std::vector<int64_t> Call::axes(std::string_view name, int rank) {
 
 double Wrapped(double number, DType dtype) {
   const int bits = 8 * DTypeByteSize(dtype);
-  // Larger numbers than 2^53 are returned unchanged, because a double cannot
-  // represent all integers beyond it.
+  // Only whole numbers for integer types of up to 32 bits wrap. A number beyond
+  // 2^53 is returned unchanged, too, because a double cannot represent all
+  // integers there.
   if (!IsInteger(dtype) || bits > 32 || std::trunc(number) != number ||
       std::abs(number) > 0x1p53)
     return number;

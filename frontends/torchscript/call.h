@@ -80,7 +80,8 @@ class Call {
   const Value& value(std::string_view name) const;
   // True if the argument is given and not None.
   bool has(std::string_view name) const;
-  // Returns an argument that is a tensor; an absent tensor for None.
+  // Returns an argument that is a tensor or a number as a tensor; an absent
+  // tensor for None.
   Tensor tensor(std::string_view name);
   std::vector<Tensor> tensors(std::string_view name);
   // The following functions return an argument by name. It must be known during
@@ -99,8 +100,9 @@ class Call {
   Shape dims(std::string_view name);
   // Returns an axis of a tensor of this rank, as a number from 0 on.
   int axis(std::string_view name, int rank);
-  // Returns axes as numbers from 0 on, each once. If the argument is None or an
-  // empty list, it returns all axes.
+  // Returns axes as numbers from 0 on, in ascending order; an axis that is
+  // named twice is an error. If the argument is None or an empty list, it
+  // returns all axes.
   std::vector<int64_t> axes(std::string_view name, int rank);
   // Returns a number, or a tensor, as a tensor of type `dtype`. The number may
   // be known only at run time. A number that an integer type cannot hold wraps

@@ -45,8 +45,8 @@ struct Layer {
   int64_t groups = 1;
   bool is_batched = true;
 };
-// Reads and checks the operands of a convolution. `rank`: the rank that inputs
-// with a batch dim have; 0 means that of the weight.
+// Reads and checks the operands of a convolution; false after an error. `rank`:
+// the rank that inputs with a batch dim have; 0 means that of the weight.
 bool ReadLayer(Call& c, int rank, Layer& layer) {
   layer.x = c.tensor("input");
   layer.weight = c.tensor("weight");

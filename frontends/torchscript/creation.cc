@@ -145,7 +145,7 @@ Tensor EyeOf(Call& c) { return Eye(c, c.dim("n"), c.dim("m")); }
 
 // Appends the numbers in nested lists to `numbers`, in row-major order, and the
 // lengths of the lists to `shape`. Returns false if lists of one level have
-// different lengths.
+// different lengths, or hold anything but numbers and tensors.
 bool Collect(Call& c, const Value& value, size_t depth, Shape& shape,
              std::vector<Value>& numbers) {
   if (value.is_number() || value.is_tensor()) {

@@ -14,7 +14,7 @@ namespace {
 using ExpressionKind = Expression::Kind;
 
 // Returns the name of the operator that an operator sign of the code calls,
-// such as torch.add for +.
+// such as aten::add for +; "" if it calls none.
 std::string OperatorOf(std::string_view sign) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"+", "add"},       {"-", "sub"},       {"*", "mul"},

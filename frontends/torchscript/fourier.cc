@@ -347,7 +347,7 @@ Tensor ShiftedHalves(Call& c, bool inverse) {
 Tensor Shift(Call& c) { return ShiftedHalves(c, false); }
 Tensor ShiftBack(Call& c) { return ShiftedHalves(c, true); }
 // Imports fftfreq and rfftfreq: returns the frequency of each bin of a
-// transform of n points whose distance is d.
+// transform of n points that are a distance d apart.
 Tensor Frequencies(Call& c, bool is_half) {
   const Dim n = c.dim("n");
   const double d = c.number("d");

@@ -14,7 +14,7 @@ namespace {
 
 // Returns `in * factor`, rounded down. Expressions of open dims have only
 // integers, so if `in` is open, the factor must be a fraction with a small
-// power of 2 as its denominator.
+// power of 2 as its denominator; otherwise the result is nullopt.
 std::optional<Dim> Scaled(const Dim& in, double factor) {
   if (in.is_constant() && factor > 0)
     return Dim(

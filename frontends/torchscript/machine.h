@@ -106,8 +106,8 @@ class Machine {
   // Converts a tensor or number to a tensor. Numbers become i64[], f32[] and
   // bool[], as by torch.tensor.
   Tensor ToTensor(const Value& value);
-  // Converts an int to a dim. If the int is only known at run time, it becomes
-  // a symbol.
+  // Converts an int, or a tensor of one integer, to a dim. If the int is only
+  // known at run time, it becomes a symbol.
   Dim ToDim(const Value& value);
   // Converts an int, float or bool to a scalar of the graph: i64[], f64[] or
   // bool[].

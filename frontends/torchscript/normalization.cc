@@ -51,7 +51,8 @@ Tensor BatchNorm(Call& c) {
   return RunBatchNorm(c, c.tensor("input"), of_input);
 }
 
-// Imports instance_norm, which normalizes each channel of each image.
+// Imports instance_norm, which normalizes each channel of each image by its own
+// statistics or, without use_input_stats, by the running ones.
 Tensor InstanceNorm(Call& c) {
   const Tensor x = c.tensor("input");
   if (!c.flag("use_input_stats")) return RunBatchNorm(c, x, false);

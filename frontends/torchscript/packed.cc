@@ -101,7 +101,7 @@ bool ReadNumbers(const std::vector<int64_t>& numbers,
 
 // Reads the state of a quantized convolution. It has one of two forms, by the
 // age of the archive: ("2", [numbers, weight], [bias]) or (3, numbers, [None,
-// weight, bias]).
+// weight, bias]). Returns false if it has neither.
 bool ReadQuantized(Call& c, const std::vector<Value>& state,
                    PackedConvolution& layer) {
   if (state.size() != 3 || !state[1].is_sequence() || !state[2].is_sequence())
@@ -120,6 +120,7 @@ bool ReadQuantized(Call& c, const std::vector<Value>& state,
 
 // Reads the state of a convolution that was packed for a mobile build: (weight,
 // bias, stride, padding, [output_padding,] dilation, groups, least, most).
+// Returns false if it has another form.
 bool ReadMobile(Call& c, const std::vector<Value>& state,
                 PackedConvolution& layer) {
   if (state.size() != 8 && state.size() != 9) return false;

@@ -121,7 +121,7 @@ class PickleReader {
     return top;
   }
   // Removes the values above the last mark from the stack, and returns them. An
-  // instruction MARK sets a mark.
+  // instruction MARK sets a mark; without one, it fails.
   std::vector<const PickleValue*> PopToMark() {
     if (marks_.empty()) {
       Fail("expected a mark on the stack, found none");
@@ -230,7 +230,7 @@ class PickleReader {
       Fail("expected a number of at most 64 bits, found other text");
     return value;
   }
-  // Reads a little-endian integer in two's complement, of any width.
+  // Reads a little-endian integer in two's complement, of up to 8 bytes.
   void Long(uint64_t size) {
     const std::string_view text = Text(size);
     if (text.size() > 8) {

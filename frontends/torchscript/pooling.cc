@@ -14,7 +14,7 @@ namespace ember::torchscript {
 namespace {
 
 // Reads the window of a pooling from the arguments of a call: kernel, stride,
-// padding and dilation of the last `count` dims.
+// padding and dilation of the last `count` dims. Returns false after an error.
 bool ReadWindow(Call& c, const Tensor& x, size_t count, bool has_dilation,
                 ops::Window& window) {
   if (!c.CheckRank("self", x, static_cast<int>(count) + 1,

@@ -120,8 +120,8 @@ Tensor RepeatIndices(Call& c) {
 }
 
 // Imports masked_scatter, which replaces the elements where the mask is true by
-// the elements of the source, in order. The program checks that there are as
-// many of them.
+// the elements of the source, in order. The program checks that the source has
+// enough of them.
 Tensor MaskedScatter(Call& c) {
   Tensor x = c.tensor("self");
   const Tensor source = Flat(ops::Cast(c.tensor("source"), x.dtype()));

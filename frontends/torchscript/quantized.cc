@@ -49,8 +49,8 @@ std::optional<double> KnownNumber(Call& c, const Tensor& tensor) {
   return contents->front();
 }
 // Imports the addition of qa and qb in integers, with QNNPACK's rounding.
-// Returns nullopt if that is not possible: the operands are not u8, or a scale
-// is not known during the import.
+// Returns nullopt if that is not possible: the operands are not u8, a scale is
+// not known during the import, or QNNPACK refuses the scales.
 std::optional<Value> IntegerSum(Call& c, bool has_relu) {
   const std::optional<Integers> a = ReadIntegers(c, c.value("qa"), "qa");
   const std::optional<Integers> b = ReadIntegers(c, c.value("qb"), "qb");

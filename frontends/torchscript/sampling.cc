@@ -144,7 +144,8 @@ Value RoiPool(Call& c) {
                          {.bins = regions.bins, .scale = regions.scale}));
 }
 // Returns the number of channels of the result of position-sensitive pooling:
-// the channels of x divided by the number of bins.
+// the channels of x divided by the number of bins; nullopt, with an error, if
+// that is no known whole number.
 std::optional<int64_t> ChannelsOf(Call& c, const Regions& regions) {
   const int64_t bins = regions.bins[0] * regions.bins[1];
   const std::optional<int64_t> channels = regions.x.dim(1).AsConstant();

@@ -112,7 +112,8 @@ class ModuleState {
                  Compared& compared) const;
   // Appends an entry for each tensor and number in `now`, a list or tuple that
   // the attribute of `entry` holds. `old`: the value before the call; null if
-  // there was none. Returns false if the list has values of other kinds.
+  // there was none. Returns false if the list has values of other kinds, is
+  // nested too deep or has too many items.
   bool AddItems(const StateEntry& entry, const Value& now, const Value* old,
                 Machine& machine, std::vector<StateEntry>& entries) const;
 

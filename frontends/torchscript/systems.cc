@@ -167,8 +167,8 @@ Tensor Solve(Call& c) {
   return is_vector ? ops::Squeeze(x, {last}) : x;
 }
 
-// Imports cholesky: returns the lower triangular matrix L of A = L L^T,
-// computed one column after the other.
+// Imports cholesky: returns the lower triangular matrix L of A = L L^T (with
+// `upper`, L^T), computed one column after the other.
 Tensor Cholesky(Call& c) {
   Tensor rest = c.tensor("self");
   const std::optional<int64_t> rows = RowsOf(c, rest);

@@ -224,8 +224,8 @@ struct Heap {
   std::deque<Object> objects;
 };
 
-// True if two values are the same object (tensor, container, object) or equal
-// numbers.
+// True if two values are the same object (tensor, container, object), equal
+// numbers or texts, or both None.
 bool IsSame(const Value& a, const Value& b);
 
 // Returns the name of a value in errors: "a tensor f32[2, N]", "an int",

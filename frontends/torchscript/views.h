@@ -17,7 +17,8 @@
 
 namespace ember::torchscript {
 
-// Fails if a result would have a higher rank than a graph allows.
+// Returns false, with an error, if a result would have a higher rank than a
+// graph allows.
 bool CheckNewRank(Call& c, size_t rank);
 
 Value ReshapedView(Call& c, std::string_view name, const Shape& shape);

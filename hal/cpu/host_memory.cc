@@ -14,8 +14,8 @@ namespace ember::hal {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Largest number of bytes of a buffer. No machine has more memory, but a system
-// that overcommits memory might grant a larger buffer.
+// Largest number of bytes of a buffer. Larger ones are refused, because a
+// system that overcommits memory might grant them without having the memory.
 constexpr uint64_t kMaxBufferBytes =
     std::min<uint64_t>(uint64_t{1} << 40, SIZE_MAX / 2);
 

@@ -16,7 +16,8 @@ namespace ember::hal {
 // Returns a zeroed buffer that begins at a cache line. Its bytes count in
 // `memory` until it is destroyed. The allocator and the counter must outlive
 // it. Returns ResourceExhausted if the counter's limit would be exceeded or if
-// there is not enough memory.
+// there is not enough memory; InvalidArgument if the size is negative or the
+// allocator's memory is not aligned.
 StatusOr<std::unique_ptr<Buffer>> AllocateHostBuffer(
     int64_t size, const HostAllocator& allocator, MemoryCounter& memory);
 

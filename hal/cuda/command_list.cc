@@ -11,7 +11,7 @@
 namespace ember::hal::cuda {
 namespace {
 
-// A list with at most this many commands is always submitted command by
+// A list with fewer than this many commands is always submitted command by
 // command: making a CUDA graph of it would take more time than launching the
 // graph saves.
 constexpr size_t kGraphCommands = 4;

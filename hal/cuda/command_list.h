@@ -2,9 +2,9 @@
 //
 // A list stores its commands when they are recorded. The first submission puts
 // the commands on the stream one by one. Later submissions launch a CUDA graph
-// of the commands: that is a single call for the host, and commands between two
-// barriers may run at once. When more commands are recorded, the list gets a
-// new graph.
+// of the commands, unless the list is very short: that is a single call for the
+// host, and commands between two barriers may run at once. When more commands
+// are recorded, the list gets a new graph at its next submission.
 #ifndef EMBER_HAL_CUDA_COMMAND_LIST_H_
 #define EMBER_HAL_CUDA_COMMAND_LIST_H_
 

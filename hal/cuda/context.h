@@ -39,7 +39,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // CUDA's list. If `has_times`, submissions measure their time.
   static StatusOr<std::shared_ptr<Context>> Create(
       std::shared_ptr<const Library> library, int index, bool has_times);
-  // Waits until all work on the stream is complete.
+  // Waits until all work on the stream is complete, unless the context is lost.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -1,5 +1,6 @@
 // Tests errors with an external cause: no library, no device, no memory, a
-// kernel that faults. Each call of a CUDA function is made to fail once.
+// kernel that faults. Each call of a CUDA function is made to fail, with two
+// errors.
 #include <cstdio>
 #include <cstdlib>
 #include <set>

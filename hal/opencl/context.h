@@ -35,7 +35,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // library's list. If `has_times`, submissions measure their time.
   static StatusOr<std::shared_ptr<Context>> Create(
       std::shared_ptr<const Library> library, size_t index, bool has_times);
-  // Waits until all work on the queue is complete.
+  // Waits until all work on the queue is complete, unless the device is lost.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -1,6 +1,6 @@
 // Tests errors with an external cause: no loader, no driver, an old device, no
-// memory, a lost device. Each call of an OpenCL function is made to fail once.
-// The tests run on the fake library, so every machine runs them.
+// memory, a lost device. Each call of an OpenCL function is made to fail, with
+// two errors. The tests run on the fake library, so every machine runs them.
 #include <dlfcn.h>
 
 #include <cstdio>

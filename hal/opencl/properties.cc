@@ -12,8 +12,8 @@
 namespace ember::hal::opencl {
 namespace {
 
-// Required alignment in bytes of the offsets of bindings: that of the largest
-// type of elements.
+// Required alignment in bytes of the offsets of bindings. No element has more
+// bytes.
 constexpr int64_t kBindingAlignment = 16;
 // Subgroup size that is assumed for a GPU that does not report one. Only
 // schedules depend on it.

@@ -35,7 +35,8 @@ struct Driver {
 std::span<const Driver> AllDrivers();
 
 // Makes a device. `device` is "NAME:INDEX" with the name of a driver, or only
-// the name, which means the driver's first device.
+// the name, which means the driver's first device. Returns InvalidArgument if
+// INDEX is no number.
 StatusOr<std::shared_ptr<Device>> CreateDevice(std::string_view device,
                                                const DeviceOptions& options);
 

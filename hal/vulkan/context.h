@@ -32,7 +32,8 @@ class Context {
   // Creates the device. `index` is an index into instance->devices().
   static StatusOr<std::shared_ptr<Context>> Create(
       std::shared_ptr<Instance> instance, size_t index);
-  // Waits until the queue is idle, then destroys the device.
+  // Waits until the queue is idle or the device is lost, then destroys the
+  // device.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -25,7 +25,7 @@ StatusOr<std::shared_ptr<Device>> CreateVulkanDevice(
     int index, const DeviceOptions& options);
 
 // Returns the devices, the best first: discrete, then integrated, virtual, CPU
-// devices.
+// and other devices.
 StatusOr<std::vector<DeviceDescription>> ListVulkanDevices();
 
 }  // namespace ember::hal

@@ -1,6 +1,6 @@
 // Tests errors with an external cause: no library, no driver, no device, no
-// memory, a lost device. Every Vulkan function that can fail is made to fail
-// once.
+// memory, a lost device. Every call of a Vulkan function that can fail is made
+// to fail.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -253,7 +253,7 @@ TEST_F(ErrorsTest, AnyCallMayFail) {
     const std::string function = faulty_function(i);
     int64_t call = 1;
     for (bool is_hit = true; is_hit; ++call) {
-      // The first call of each function is made to fail with either of the two
+      // The first call of each function is made to fail with each of the two
       // errors. Later calls fail with one of them, alternately, to save time.
       for (VkResult result :
            {VK_ERROR_DEVICE_LOST, VK_ERROR_OUT_OF_HOST_MEMORY}) {

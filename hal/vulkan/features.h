@@ -51,8 +51,9 @@ class FeatureSet {
   }
 
   std::string Target() const;
-  // True if modules may multiply matrices on the device. This requires Vulkan's
-  // memory model, and full subgroups of a fixed size.
+  // True if modules may multiply matrices on the device. Besides the feature
+  // itself this requires Vulkan's memory model, subgroup operations, and full
+  // subgroups of a fixed size.
   bool HasMatrices() const;
   // True if a pipeline can require full subgroups of the size that the target
   // names.
@@ -115,8 +116,9 @@ struct Feature {
 std::span<const Feature> AllFeatures();
 
 // True if modules for the device may declare the capability. These are the
-// capabilities without requirements (Shader, Matrix, SampledBuffer,
-// GroupNonUniform) and those of the features in the table that the device has.
+// capabilities without requirements (Shader, Matrix, SampledBuffer),
+// GroupNonUniform if the device has subgroup operations, and those of the
+// features in the table that the device has.
 bool HasCapability(const FeatureSet& set, uint32_t capability);
 
 }  // namespace ember::hal::vulkan

@@ -39,8 +39,8 @@ struct SpirvModule {
 };
 
 // Inspects a module. Returns InvalidArgument if the words are no SPIR-V module
-// in this machine's byte order, or if the module has no compute shader with the
-// name of the entry point.
+// in this machine's byte order, if an instruction is cut off, or if the module
+// has no compute shader with the name of the entry point.
 StatusOr<SpirvModule> InspectSpirv(std::span<const uint32_t> words,
                                    std::string_view entry_point);
 

@@ -43,10 +43,10 @@ struct LayerSettings {
   const LayerSetting* pSettings = nullptr;
 };
 
-// Returns settings for an instance's pNext if the layer has
-// kLayerSettingsExtension; else null. They make the layer check for missing
-// barriers between dispatches, which layers from version 1.3.290 on do only on
-// request. The settings live as long as the process.
+// Returns settings for an instance's pNext, for layers that have
+// kLayerSettingsExtension. They make the layer check for missing barriers
+// between dispatches, which layers from version 1.3.290 on do only on request.
+// The settings live as long as the process.
 const LayerSettings* SettingsOfValidation();
 
 }  // namespace ember::hal::vulkan

@@ -9,10 +9,10 @@
 //                          backend.compile(request, nest, context, nullptr));
 //   vm::KernelImage image = ImageOf(request, nest, 1, code->code);
 //
-// All back ends share the rest. Between the two functions these are parameters,
-// constants, the lowering and the proof that the nest stays in bounds
-// (jit/kernel/build_nest.h). They also share the parts of an image besides its
-// code (describe_nest.h) and the launch of images
+// A back end consists of `serves`, `schedule` and `compile`; all back ends
+// share everything else: the parameters, the constants, the lowering and the
+// proof that the nest stays in bounds (jit/kernel/build_nest.h), the parts of
+// an image besides its code (describe_nest.h), and the launch of images
 // (vm/runtime/kernels/cpu_kernel.h, device_kernel.h). docs/adding/jit-target.md
 // says how to add one.
 //

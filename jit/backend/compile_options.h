@@ -14,7 +14,8 @@ enum class Effort : uint8_t {
 
 struct CompileOptions {
   Effort effort = Effort::kFull;
-  // These options keep texts for people to read; the texts are never run.
+  // `keep_llvm`, `keep_assembly` and `keep_passes` keep texts for people to
+  // read; the texts are never run.
   bool keep_llvm = false;
   bool keep_assembly = false;
   bool keep_passes = false;  // keeps the text of the loop nest after each pass

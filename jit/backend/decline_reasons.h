@@ -40,8 +40,8 @@ enum class DeclineReason : uint8_t {
 std::string_view DeclineText(DeclineReason reason);
 std::string_view DeclineDoc(DeclineReason reason);
 
-// Returns kUnimplemented with the message "text: doc: what", of the reason's
-// row.
+// Returns kUnimplemented with the message "text: doc: what", where text and doc
+// are those of the reason's row.
 Status Decline(DeclineReason reason, std::string_view what);
 
 }  // namespace ember::jit

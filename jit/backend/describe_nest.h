@@ -19,7 +19,8 @@ namespace ember::jit {
 vm::KernelImage DescribeNest(const loops::LoopNest& nest);
 
 // Does the same as DescribeNest for a nest that was made for the request. Adds
-// the request's target, tier and shape, and which inputs may be overwritten.
+// the request's target, tier and shape, the error growth, and which inputs may
+// be overwritten.
 vm::KernelImage DescribeKernel(const vm::KernelRequest& request,
                                const loops::LoopNest& nest,
                                double error_growth);

@@ -228,8 +228,8 @@ class Counter {
   FormulaBuilder formulas_;
   std::unordered_map<NodeId, Range> ranges_;
   // True once a range was derived from the ranges of operands. Such derivations
-  // hold only if parameters are within kMaxParameter, so Count() then adds a
-  // test of the parameters.
+  // hold only if parameters are in -kMaxParameter..kMaxParameter, so Count()
+  // then adds a test of the parameters.
   bool is_derived_ = false;
 };
 

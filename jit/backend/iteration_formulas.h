@@ -7,11 +7,12 @@
 //   AddIterations(nest, image);
 //   image.iterations[phase];   // the number of a formula
 //
-// The formulas are upper bounds, of at most kMaxIterations. If extents of
-// loops depend on constants and parameters only, they give what MostIterations
-// counts. If extents depend on variables of other loops, the formulas follow
-// from the ranges of those by sums, differences, multiples, minima and the
-// like; other forms count as kMaxIterations. Thread-safe.
+// The formulas are upper bounds, of at most kMaxIterations. If extents of loops
+// depend on constants and parameters only, the formulas give what
+// MostIterations counts. If extents depend on variables of other loops, the
+// formulas follow from the ranges of those variables by sums, differences,
+// multiples, minima and the like; other forms count as kMaxIterations.
+// Thread-safe.
 #ifndef EMBER_JIT_BACKEND_ITERATION_FORMULAS_H_
 #define EMBER_JIT_BACKEND_ITERATION_FORMULAS_H_
 

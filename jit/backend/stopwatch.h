@@ -1,4 +1,4 @@
-// Measures the times of successive parts.
+// Measures the times of successive parts of a program.
 //
 //   Stopwatch stopwatch;
 //   Schedule();

@@ -12,8 +12,8 @@
 
 namespace ember::jit::c {
 
-// Returns a file that a C11 compiler accepts by itself: headers and helper
-// functions, followed by `functions`.
+// Returns a file that a C11 compiler accepts by itself: headers and those
+// helper functions that `functions` call, followed by `functions`.
 std::string CompleteFile(std::string_view functions);
 
 }  // namespace ember::jit::c

@@ -226,8 +226,9 @@ std::string Arithmetic::Remainder(const Operation& op) {
   return op.is_raw ? Narrowed(op, Infix(op, "%")) : Replaced(op);
 }
 
-// FloorDivide and Modulo: legalisation leaves raw divisions, and divisions by a
-// constant power of two, which become a shift or a mask.
+// FloorDivide, and Modulo of integers: legalisation leaves raw divisions, and
+// divisions by a constant power of two. The latter become a shift (FloorDivide)
+// or a mask (Modulo).
 std::string Arithmetic::FloorDivide(const Operation& op) {
   if (op.is_raw) return Wrapping(op, "/");
   const auto shift = ShiftOfPower(op);

@@ -80,8 +80,9 @@ class Arithmetic {
   std::string Wrapping(const Operation& op, std::string_view sign) const;
   // Returns a sum, difference or product. `sign`: the operator.
   std::string Sum(const Operation& op, std::string_view sign) const;
-  // Returns the number of bits by which to shift, masked to the type's width,
-  // because C leaves larger shifts undefined.
+  // Returns the number of bits by which to shift. Unless it is a constant in
+  // range, it is masked to the type's width, because C leaves larger shifts
+  // undefined.
   std::string ShiftOf(const Operation& op) const;
   // Returns a right shift of operand a by `bits`. The operand is cast to its
   // type, because a literal may have a shorter type.

@@ -145,8 +145,9 @@ struct Language {
     // Declares a pointer to the elements of a binding. Gaps: $name, $type,
     // $number (of the binding), $const.
     std::string_view pointer;
-    // Advances a pointer to the workgroup's slice. Gaps: $name, $elements
-    // (number per slice).
+    // Advances a pointer to the slice of the workgroup, in a buffer that has a
+    // slice (a part) for each workgroup. Gaps: $name, $elements (number per
+    // slice).
     std::string_view slice;
     // Declares the workgroup's memory. Gap: $bytes. Empty if the memory is an
     // argument of the kernel.

@@ -58,8 +58,9 @@ Sha256Digest CachingCompiler::KeyOf(const loops::LoopNest& nest,
 
 StatusOr<std::unique_ptr<CompiledNest>> CachingCompiler::Compile(
     const loops::LoopNest& nest, const CompileOptions& options) {
-  // Code for the emulated grid is valid in this process only, so it is compiled
-  // each time instead of cached.
+  // Code is compiled each time instead of cached if its texts or passes are
+  // asked for, which the cache does not hold, or if it is for the emulated
+  // grid, which makes it valid in this process only.
   if (options.keep_llvm || options.keep_assembly || options.keep_passes ||
       TargetText(options.target).Has("emulated"))
     return compiler_->Compile(nest, options);

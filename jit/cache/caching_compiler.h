@@ -37,8 +37,9 @@ class CachingCompiler final : public Compiler {
                   std::unique_ptr<DiskCache> disk);
 
   // Returns the code of the nest from this process or the disk, or compiles it.
-  // Always compiles if the options ask for texts. If the code was shared or
-  // loaded, optimize_ms is 0 and codegen_ms is the time for loading it.
+  // Always compiles if the options ask for texts, or if the target is emulated.
+  // For shared code optimize_ms and codegen_ms are 0; for loaded code
+  // codegen_ms is the time for loading it.
   StatusOr<std::unique_ptr<CompiledNest>> Compile(
       const loops::LoopNest& nest, const CompileOptions& options) override;
 

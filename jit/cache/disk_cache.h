@@ -34,9 +34,10 @@ class DiskCache {
   static StatusOr<std::unique_ptr<DiskCache>> Open(const CacheOptions& options);
 
   std::optional<std::string> Load(const Sha256Digest& key);
-  // Stores an entry, unless it has more than 1/8 of the limit. Each process
-  // checks the folder's size whenever it has written 1/32 of the limit, so the
-  // folder may exceed the limit by that much per process.
+  // Stores an entry, unless it has more than 1/8 of the limit or an earlier one
+  // could not be written. Each process checks the folder's size whenever it has
+  // written 1/32 of the limit, so the folder may exceed the limit by that much
+  // per process.
   void Store(const Sha256Digest& key, std::string_view contents);
 
   // Returns a description of the problem if entries cannot be written, or if

@@ -27,8 +27,9 @@ struct CacheOptions {
 
 // Returns the user's location of the cache. Folder: $EMBER_CACHE (empty: no
 // cache) if it is set, otherwise ember/kernels in $XDG_CACHE_HOME or ~/.cache.
-// Secret: ember/kernel-cache.secret in $XDG_STATE_HOME or ~/.local/state.
-// Without a home folder there is no cache.
+// Secret: ember/kernel-cache.secret in $XDG_STATE_HOME or ~/.local/state. If
+// there is no home folder and the variable is not set, the path is empty:
+// without a folder there is no cache.
 CacheOptions DefaultCacheOptions();
 
 }  // namespace ember::jit

@@ -48,10 +48,10 @@ class Chooser {
   }
 
  private:
-  // The vector loop around the visited statement: its lanes are copied by one
-  // instruction.
+  // The vector loop around the visited statement, if there is one. If the
+  // statement is a copy, one instruction copies all lanes of the loop.
   struct Surroundings {
-    std::optional<NodeId> lane;  // its variable
+    std::optional<NodeId> lane;  // variable of the loop
     int64_t lanes = 1;
     bool is_masked = false;  // true if a condition or the number of lanes may
                              // leave some lanes inactive

@@ -26,8 +26,8 @@ using tensor::Opcode;
 
 namespace {
 
-// For each buffer: the ring slots that some statements read, and those that
-// they write.
+// The ring slots of each buffer that a set of statements reads (`reads`), and
+// those that it writes (`writes`).
 struct Touched {
   std::vector<RingSlots> reads, writes;
 
@@ -157,10 +157,12 @@ class BarrierPlanner {
   }
 
   // Returns the slots whose asynchronous stores are complete after the await,
-  // as writes that other invocations see after the next barrier. If each
-  // iteration has one await, that is one slot: the await leaves the last n
-  // groups of stores in flight, so it completes the group of n iterations ago,
-  // and earlier awaits completed the groups before it.
+  // as writes that other invocations see after the next barrier. Inside the
+  // ring's loop, if each iteration has one await, that is one slot: the await
+  // leaves the last n groups of stores in flight, so it completes the group of
+  // n iterations ago, and earlier awaits completed the groups before it.
+  // Outside of that loop, these are the slots in `begun_`. In all other cases
+  // every slot is returned.
   Accesses Awaited(const Statement& await) const {
     Accesses accesses(nest_.buffers.size());
     for (uint32_t i = 0; i < nest_.buffers.size(); ++i) {
@@ -335,9 +337,9 @@ class BarrierPlanner {
     }
   }
 
-  // Returns nullopt if no barrier is needed before the branch or loop.
-  // Otherwise the caller puts a barrier before the whole statement, and the
-  // function returns the accesses of its body up to the next barrier.
+  // Returns nullopt if the caller puts no barrier before the whole branch or
+  // loop. Otherwise returns the accesses that the barrier is for: all accesses
+  // of the loop, or those of the first statement in the branch.
   std::optional<Accesses> AccessesToSynchronizeBefore(
       const Statement& statement, size_t number, const Accesses& pending) {
     if (statement.kind == Statement::Kind::kFor)
@@ -527,8 +529,8 @@ class BarrierPlanner {
   std::vector<RingSlots> begun_;
   // for each serial loop: number of awaits per iteration
   std::unordered_map<NodeId, int> awaits_;
-  // true while PlanLoop runs only to count barriers: inner loops are not tried
-  // then
+  // true while PlanLoop runs only to count barriers; inner loops are then not
+  // planned with and without the accesses before them
   bool looks_ = false;
   std::vector<NodeId> around_;  // variables of the loops around the planned
                                 // statement

@@ -31,8 +31,9 @@ class Finder {
   }
 
  private:
-  // Finds the only store of the copying loops. Returns false if the loops
-  // contain any other statement.
+  // Finds the only store of the copying loops. Returns false if the statement
+  // is no invocation loop, or contains anything but loops and conditions around
+  // one asynchronous store.
   bool FindStore(const Statement& statement) {
     if (statement.kind != Statement::Kind::kFor ||
         statement.loop != LoopKind::kInvocation) {
@@ -56,8 +57,9 @@ class Finder {
   }
 
   // Finds the tensor that the store reads. Returns false if the stored value is
-  // no load, or if a padded load has a default value other than 0: boxes are
-  // padded with zeros.
+  // no load, if the tensor has another type than the slot or a number of dims
+  // or a row length that boxes cannot have, or if a padded load has a default
+  // value other than 0: boxes are padded with zeros.
   bool FindSource() {
     const tensor::Node& value = pool_[copy_.store->value];
     const bool is_pad = value.opcode == Opcode::kPad;
@@ -101,7 +103,8 @@ class Finder {
 
   // Matches each dim of the ring slot that has several elements with the dim of
   // the source tensor whose index advances together with it. The last dims must
-  // match each other. Returns false if some dim has no partner.
+  // match each other. Returns false if a dim of the slot with several elements,
+  // or a dim of the tensor whose index moves, has no partner.
   bool FindDims() {
     const std::span<const NodeId> to_indices(copy_.store->indices);
     const size_t rank = to_indices.size();

@@ -1,7 +1,8 @@
 // Finds copies that a device can do as boxes of a tensor (TMA of CUDA, compute
 // capability 9.0). Such a copy is an invocation loop that copies elements
-// asynchronously to a slot of a ring in panels. Each element of the slot lies
-// at the same distance from its element of the source:
+// asynchronously to a slot of a ring whose layout is panels
+// (jit/target/shared_panels.h). Each element of the slot lies at the same
+// distance from its element of the source:
 //
 //   invocation i < 256 {
 //     unroll r < 4 { vector v < 8 {

@@ -32,7 +32,7 @@ Statement Barrier() {
   return barrier;
 }
 
-// Replaces the barriers of a phase by those of a plan.
+// Replaces the barriers of a phase's body by those that PlanBarriers found.
 class BarrierWriter {
  public:
   explicit BarrierWriter(const Barriers& barriers) : barriers_(barriers) {}

@@ -18,8 +18,8 @@ namespace ember::jit::gpu {
 bool HasSubgroupLoop(const loops::LoopNest& nest);
 
 // Returns the number of invocations of the phase's largest loop over
-// invocations, in whole subgroups where the device needs them; 0 if the phase
-// has no such loop.
+// invocations, in whole subgroups if the device needs them or the nest has a
+// subgroup loop; 0 if the phase has no such loop.
 int64_t InvocationsOf(const loops::LoopNest& nest, const loops::Phase& phase,
                       const DeviceTraits& device);
 

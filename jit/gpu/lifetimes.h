@@ -34,13 +34,13 @@ class Lifetimes {
   // Computes the lifetimes of all buffers of the nest in the memory of a task.
   Lifetimes(const loops::LoopNest& nest, const loops::Block& body);
 
-  // True if the two buffers may be in use at the same time; false if one of
-  // them is never used.
+  // True if the two buffers, which are in the memory of a task, may be in use
+  // at the same time; false if one of them is never used.
   bool MayOverlap(size_t a, size_t b) const;
-  // Expects two buffers that are never in use together. True if, in each
-  // iteration of a loop that has both, a barrier of the body lies between their
-  // uses. Then sharing bytes takes no more barriers in the loop. The body must
-  // still exist.
+  // Expects two buffers that are never in use together. True if no loop has
+  // both, or if barriers of that loop's body lie between their uses, both
+  // within an iteration and before the next one. Then sharing bytes takes no
+  // more barriers in the loop. The body must still exist.
   bool HaveBarriersBetween(size_t a, size_t b) const;
 
  private:

@@ -8,8 +8,9 @@
 //     // becomes: for k < 3 { once %y[i] += %x[i, k] * %w[k] }
 //
 // All schedules and back ends compute a short sum in order, so its bits are the
-// same wherever each step rounds once. The next operation may be a step
-// function, such as the rounding of a color to an integer.
+// same wherever each step rounds once. Equal bits matter where the next
+// operation is a step function, such as the rounding of a color to an integer:
+// it makes a large difference of a small one.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_MARK_SHORT_SUMS_H_

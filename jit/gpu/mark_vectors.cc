@@ -164,8 +164,8 @@ class Marker {
     return access->width;
   }
 
-  // True if code must test that the index is in bounds. In unrolled loops, an
-  // index of constants and loop variables needs no test.
+  // True if code must test that the index is in bounds. An index of constants
+  // and of variables of loops whose code is written out needs no test.
   bool IsTested(NodeId index, NodeId extent) const {
     const tensor::Interval inside = facts_.RangeOf(index);
     if (inside.low >= 0 && inside.high < facts_.RangeOf(extent).low)
@@ -270,8 +270,9 @@ class Marker {
 
   // --- stores
 
-  // Returns the width of the vector that the lanes store; 0 if the lanes'
-  // elements are not an aligned vector that the lanes fill.
+  // Returns the width of the vector that the lanes store; 0 if there are no
+  // lanes, if the store does not assign, or if the lanes' elements are not an
+  // aligned vector that the lanes fill.
   uint32_t WidthOfStore(const loops::Store& store) {
     if (!lanes_ || store.update != tensor::Update::kAssign) return 0;
     const auto access = Find(store.buffer, store.indices);

@@ -9,8 +9,8 @@
 //   subgroup s < 4 { … %weights … }               // barrier without a fence
 //
 // A path through the phase is dirty from a store to panels on, until a barrier
-// with a fence. An asynchronous store may be executed as an ordinary
-// store, and it may be complete only at its await.
+// with a fence. An asynchronous store makes the path dirty at its await: it may
+// be executed as an ordinary store, and may be complete only there.
 //
 // Thread-safe.
 #ifndef EMBER_JIT_GPU_ORDERING_BARRIERS_H_

@@ -94,8 +94,8 @@ class BufferPlacer {
   // ---
 
   // Returns an error if an invocation's loops take more iterations than the
-  // device allows. If their number depends on the call, the recorder of the
-  // call checks it again.
+  // device allows. If the nest has parameters, the number depends on the call,
+  // and the recorder of the call checks it instead.
   Status CheckIterations() {
     const int64_t most = loops::MostIterations(nest_, phase_.body, {});
     if (most <= device_.iterations) return OkStatus();
@@ -270,8 +270,8 @@ class BufferPlacer {
                });
   }
 
-  // True if the elements are bytes, and each row of the buffer is a whole
-  // number of words of four bytes.
+  // True if the elements are u8 or i8, the buffer has a constant number of
+  // elements, and each of its rows is a whole number of words of four bytes.
   bool IsOfWords(const Buffer& buffer) const {
     if (buffer.type != DType::kI8 && buffer.type != DType::kU8) return false;
     return ConstantElements(nest_, buffer) > 0 && !buffer.extents.empty() &&
@@ -292,9 +292,10 @@ class BufferPlacer {
     needs_[buffer].has_lanes |= std::ranges::find(last, *lanes_) != last.end();
   }
 
-  // True if the buffer may be stored as vectors of 4 elements, because they
-  // fill its rows. Other buffers are stored by element: accessing one element
-  // of a vector would cost more arithmetic.
+  // True if the buffer may be stored as vectors of 4 elements: its type is not
+  // bool and has at most 4 bytes, and such vectors fill its rows. Other buffers
+  // are stored by element: accessing one element of a vector would cost more
+  // arithmetic.
   bool FillsVectors(size_t i) const {
     const Buffer& buffer = nest_.buffers[i];
     return buffer.type != DType::kBool && DTypeByteSize(buffer.type) <= 4 &&
@@ -470,7 +471,7 @@ class BufferPlacer {
   }
 
   // Returns the first offset in the workgroup's memory at which the buffer
-  // overlaps no buffer that is in use at the same time.
+  // overlaps no buffer from which it must be apart (MustBeApart).
   int64_t FreeOffset(size_t i) const {
     const int64_t bytes = SharedBytes(i);
     const int64_t unit = workgroup_.storage[i].panels.Any()
@@ -499,7 +500,7 @@ class BufferPlacer {
   // elements.
   struct Needs {
     bool is_native = false;  // true if matrix loops load or store the buffer
-    bool has_lanes = false;  // lanes access neighbours
+    bool has_lanes = false;  // true if lanes access neighbouring elements
   };
   std::vector<Needs> needs_;
   std::optional<NodeId> lanes_;  // variable of the vector loop around the

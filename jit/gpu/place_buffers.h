@@ -23,8 +23,9 @@ namespace ember::jit::gpu {
 
 // Places the buffers of all phases of the nest, which is legalised for the
 // device. A nest whose buffers are placed stays as it is. Errors: kDeviceLimit
-// if a phase needs more invocations than the device has; kDeviceMatrix for
-// matrix loops of types that the target does not list.
+// if a phase needs more invocations, loop iterations or shared memory than the
+// device has; kDeviceMatrix for matrix loops of types that the target does not
+// list, or whose factors cannot be in the panels that they need.
 Status PlaceBuffers(const DeviceTraits& device, loops::LoopNest& nest);
 
 // Returns the workgroup that PlaceBuffers gives the phase.

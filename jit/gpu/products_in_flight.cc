@@ -42,8 +42,8 @@ class Finder {
       : nest_(nest), memory_(memory), subgroups_(subgroups) {}
 
   // Returns the position, in the loop's body, of the statement with the
-  // products. Returns nothing if there are several such statements, or if they
-  // may not stay in flight.
+  // products. Returns nothing if there is none, if there are several, or if its
+  // products may not stay in flight.
   std::optional<size_t> Find(const Statement& loop) {
     std::optional<size_t> products;
     for (size_t i = 0; i < loop.body.size(); ++i) {

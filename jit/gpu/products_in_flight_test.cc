@@ -24,8 +24,8 @@ constexpr char kProducts[] = R"(
       }
 )";
 
-// Returns statements that copy the slices of the iteration that is `ahead`
-// iterations later.
+// Returns statements that copy the slices of %a and %b for the iteration that
+// is `ahead` iterations later to their ring slots.
 std::string Copies(int ahead) {
   const std::string iteration = "k + " + std::to_string(ahead);
   return "if " + iteration + R"( < 8 {

@@ -21,8 +21,8 @@ bool CombinesBySubgroups(DType type, tensor::Update update,
   if (!IsFloat(type)) return true;
   if (!IsHeldAsFloat(type)) return false;
   // If the instructions of subgroups combined narrow floats, sums and products
-  // would be rounded to the narrow type at each step. So these updates are
-  // combined in this way for f32 only.
+  // would be rounded to the narrow type at each step. So of the floats only f32
+  // has sums and products combined in this way here.
   const bool rounds =
       update == tensor::Update::kAdd || update == tensor::Update::kMultiply;
   return type == DType::kF32 || !rounds;

@@ -19,8 +19,8 @@ namespace ember::jit::gpu {
 // Returns the bytes that a value of the type takes in registers.
 int64_t BytesInRegister(DType type);
 
-// True if subgroups combine values of the type. Otherwise halves of the
-// workgroup are combined repeatedly.
+// True if subgroups of the device combine values of the type by instructions
+// for this update. Otherwise halves of the workgroup are combined repeatedly.
 bool CombinesBySubgroups(DType type, tensor::Update update,
                          const DeviceTraits& device);
 

@@ -64,8 +64,8 @@ void Rings::FindBuffersOf(NodeId variable, const Block& block) {
   }
 }
 
-// Accepts k + c as well as (k + c) mod n, if the values of k + c are in 0..n-1,
-// where the two are equal.
+// Accepts (k + c) mod n. Also accepts k + c without the remainder: an index is
+// in bounds, so its values are in 0..n-1, where the two are equal.
 std::optional<RingIndex> Rings::RingIndexOf(uint32_t buffer,
                                             NodeId index) const {
   const int64_t count = counts_[buffer];

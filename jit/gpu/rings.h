@@ -77,7 +77,7 @@ class Rings {
   RingSlots RingSlotsOf(uint32_t buffer, std::span<const loops::NodeId> indices,
                         std::span<const loops::NodeId> around) const;
   // Returns the slot that the first index of an access selects; nothing if the
-  // index is not a constant or (k + c) mod n for a loop variable k.
+  // index is not a constant, (k + c) mod n or k + c for a loop variable k.
   std::optional<RingIndex> RingIndexOf(uint32_t buffer,
                                        loops::NodeId index) const;
 
@@ -98,7 +98,7 @@ class Rings {
 bool HasAsyncStore(const loops::Statement& statement);
 
 // Calls visit(buffer, stores, indices) for each access of the statement itself,
-// without its body; loads come first.
+// without its body; loads come first. A prefetch has no accesses.
 template <typename Visit>
 void ForEachAccess(const loops::LoopNest& nest,
                    const loops::Statement& statement, Visit&& visit) {

@@ -32,8 +32,9 @@ struct MemoryRange {
 struct SharedMemory {
   // For each buffer: true if several invocations may access the same element.
   std::vector<bool> is_of_many;
-  // For each buffer: true if products of warpgroups read it
-  // (jit/target/shared_panels.h). Barriers do not depend on this list.
+  // For each buffer: true if its layout is panels, from which products of
+  // warpgroups read it (jit/target/shared_panels.h). Empty in the result of
+  // SharedMemoryApart. Barriers do not depend on this list.
   std::vector<bool> has_panels;
   // For each buffer: its bytes in the workgroup's memory; an empty range if it
   // is elsewhere. Buffers whose ranges overlap count as the same memory. If the
@@ -47,7 +48,7 @@ SharedMemory SharedMemoryOf(const loops::LoopNest& nest,
                             const loops::Workgroup& workgroup,
                             const DeviceTraits& device);
 
-// Returns the memory of a phase in which no two buffers share bytes.
+// Returns the memory of a phase as if no two of its buffers shared bytes.
 SharedMemory SharedMemoryApart(const loops::Workgroup& workgroup);
 
 }  // namespace ember::jit::gpu

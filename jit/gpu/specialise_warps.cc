@@ -157,9 +157,9 @@ class WarpSpecialiser {
   const SharedMemory memory_;
 };
 
-// True if the phase may have a producer. Phases with checks may not: an
-// invocation that fails a check ends, and the producer would wait for it
-// forever.
+// True if the phase may have a producer, which copies boxes to panels. Phases
+// with checks may not: an invocation that fails a check ends, and the producer
+// would wait for it forever.
 bool MayHaveProducer(const Workgroup& workgroup, const DeviceTraits& device) {
   return device.copies_boxes &&
          workgroup.mode == Workgroup::Mode::kInvocations &&

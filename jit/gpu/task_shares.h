@@ -25,7 +25,8 @@ namespace ember::jit::gpu {
 // task's loop. It may contain the task's number (`task`, a loop variable) and
 // constants. A workgroup may exceed the average by one iteration for each of
 // its tasks. False also if the shares are not known: the expression loads
-// something or has a parameter, or the number of tasks is not constant.
+// something or has a parameter, or the number of tasks is not constant or above
+// 16384.
 bool HaveEqualShares(const tensor::ExpressionPool& pool,
                      loops::NodeId iterations, loops::NodeId task,
                      int64_t workgroups);

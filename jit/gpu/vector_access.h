@@ -42,8 +42,9 @@ struct VectorAccess {
 // Returns the vector with which an element can be accessed. element: number of
 // the element in its buffer, whose begin and end are multiples of limits.most.
 // is_known: returns true for the variables of loops whose code is written out.
-// Returns nothing if the alignment is not proved, or if no other iteration of
-// such a loop accesses an element of the vector.
+// Returns nothing if the alignment is not proved, if no other iteration of such
+// a loop accesses an element of the vector, or if the vector would have fewer
+// elements than limits.least.
 std::optional<VectorAccess> FindVector(
     const tensor::ExpressionPool& pool, const tensor::LinearSum& element,
     VectorLimits limits, const std::function<bool(loops::NodeId)>& is_known);

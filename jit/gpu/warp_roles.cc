@@ -117,7 +117,7 @@ class Marker {
     bool are_own = true;
     for (size_t i = 0; i < Loop().body.size(); ++i) {
       const Statement& statement = Loop().body[i];
-      // The statement copies to rings: LookAt checks it.
+      // A statement that copies to rings is skipped, because LookAt checks it.
       if (HasAsyncStore(statement)) continue;
       ForEachAccessWithin(statement, [&](uint32_t buffer, bool stores,
                                          std::span<const NodeId> indices) {

@@ -94,8 +94,8 @@ struct WarpRoles {
 //   k mod n. Nothing else touches their memory before the loop's end.
 // Products of `subgroups` subgroups (jit/gpu/products_in_flight.h) stay in
 // flight in the next iteration if there are slots for that, and if the loop
-// stores to nothing else that they read. memory: where buffers are; panels: by
-// buffer.
+// stores to nothing else that they read. memory: where buffers are; panels: the
+// panels of each buffer.
 //
 // The marks are Statement::of_producer (copies, and branches that contain only
 // copies), box and stays_in_flight. Steps of slots (Statement::Kind::kSlot)

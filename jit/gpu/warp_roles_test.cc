@@ -294,7 +294,7 @@ TEST(WarpRolesTest, IterationsMayBeAsManyAsTheCallBrings) {
   parts.iterations = "N";
   parts.verifies = false;
   parts.in_loop.replace(0, std::string("if k + 2 < 8").size(), "if k + 2 < N");
-  // If N is 0, the loop has no iteration, but copies begin before the loop: so
+  // If N is 0, the loop has no iteration, but copies begin before the loop, so
   // warps get no roles.
   EXPECT_FALSE(HasRoles(parts));
   parts.before = "if 0 < N {\n" + CopyA("0", "0") + CopyB("0", "0") +
@@ -577,8 +577,9 @@ TEST(WarpRolesTest, TasksThatAreLongAndShortAlternatelyHaveAFixedOrder) {
   EXPECT_EQ(most_workgroups(pieces, "264 * N"), 0);
 }
 
-// The products read %cs, which is stored before the loop, or in it. They stay
-// in flight only in the first case.
+// The products read %cs, which is stored before the loop in the first case, and
+// in the loop in the second. The products stay in flight only in the first
+// case.
 TEST(WarpRolesTest, ProductsOfWhatTheLoopStoresDoNotGoOn) {
   Parts parts;
   parts.before = "invocation i < 64 { %cs[i, 0] = %a[i, 0] }\n" +

@@ -61,7 +61,8 @@ StatusOr<loops::LoopNest> BuildReportedNest(const vm::KernelRequest& request,
   return nest;
 }
 
-// Makes a kernel that uses these packed constants instead of packing its own.
+// Makes a kernel that uses the constants in `packed` instead of packing its
+// own.
 StatusOr<std::unique_ptr<vm::CpuKernel>> CreateWith(
     vm::CpuKernelDefinition definition, PackedBuffers packed) {
   definition.packed = std::move(packed.contents);

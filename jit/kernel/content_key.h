@@ -8,8 +8,8 @@
 // The key covers what decides if a schedule is legal and how fast it is: the
 // dispatch without the names that a model gives, the values of its parameters
 // for which the kernel is specialised, and which inputs are constants. It does
-// not cover the target, nor the constants' values. Equal on every machine.
-// Thread-safe.
+// not cover the target, nor the constants' values. The key of a request is
+// equal on every machine. Thread-safe.
 #ifndef EMBER_JIT_KERNEL_CONTENT_KEY_H_
 #define EMBER_JIT_KERNEL_CONTENT_KEY_H_
 

@@ -1,6 +1,6 @@
 // Tests kernels of dispatches that pass verification but that no compiler would
-// write: they are declined for a reason of the table, or have the defined
-// results.
+// write: they are declined for a reason of jit/backend/decline_reasons.h, or
+// have the defined results.
 #include <gtest/gtest.h>
 
 #include <algorithm>

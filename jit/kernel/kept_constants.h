@@ -11,14 +11,15 @@
 //   std::optional<PackedBuffers> packed = KeptConstants::Load(path);
 //   if (!packed) packed = KeptConstants::Keep(path, contents);
 //
-// Something is kept only if the folder exists: vm-generate's cache of modules
-// (tools/lib/models/module_cache.h) makes it. The folder must be one that other
-// users cannot write to (base/private_folder.h). A key is the identity of the
-// module's file (inode, size, time of change), the offsets of the constants,
-// the text of the prologue, and the build of the JIT. Contents that were
-// written before the system started are verified by a hash when they are
-// loaded; then they are trusted until the next start. A problem with a file or
-// the folder is no error: constants are packed as without a folder.
+// Something is kept only if the folder model.vmfb.packed exists: vm-generate's
+// cache of modules (tools/lib/models/module_cache.h) makes it. The folder must
+// be one that other users cannot write to (base/private_folder.h). The name of
+// a file of packed constants is a hash of the identity of the module's file
+// (inode, size, time of change), the offsets of the constants, the text of the
+// prologue, and the build of the JIT. Contents that were written before the
+// system started are verified by a hash when they are loaded; then they are
+// trusted until the next start. A problem with a file or the folder is no
+// error: constants are packed as without a folder.
 //
 // Several processes may use one folder. Thread-safe.
 #ifndef EMBER_JIT_KERNEL_KEPT_CONSTANTS_H_
@@ -53,8 +54,8 @@ class KeptConstants {
   // damaged. Damaged files are removed.
   static std::optional<PackedBuffers> Load(const std::string& path);
   // Writes the file and returns its mapped contents. Returns nullopt if the
-  // path is empty, if the contents have less than 64 KiB, or if the file cannot
-  // be written.
+  // path is empty, if the contents have less than 64 KiB or more than 256
+  // buffers, or if the file cannot be written.
   static std::optional<PackedBuffers> Keep(
       const std::string& path,
       std::span<const std::span<const uint8_t>> contents);

@@ -10,9 +10,9 @@
 namespace ember::jit {
 namespace {
 
-// Returns a key that is equal for two requests if their nests are equal. The
-// ranges of i8 constants are part of the key, because they decide which product
-// instructions are exact.
+// Returns a key of the request: two requests with equal keys have equal nests.
+// The ranges of i8 constants are part of the key, because they decide which
+// product instructions are exact.
 std::string KeyOf(const vm::KernelRequest& canonical,
                   const NestOptions& options) {
   std::string key = Concat({ContentKey(canonical), " ", canonical.target, " ",

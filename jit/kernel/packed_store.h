@@ -47,11 +47,11 @@ class PackedStore {
   std::map<std::string, Entry> entries_;
 };
 
-// Returns a text that is equal for two requests if the prologues of their nests
-// write the same contents: the text of the prologue, and the addresses of the
-// request's constants relative to `base`. Empty if the nest has no prologue.
-// The constants must not change as long as kernels with their packed copies
-// exist.
+// Returns a text such that, if it is equal for two requests, the prologues of
+// their nests write the same contents. It has the text of the prologue, and the
+// addresses of the request's constants relative to `base`. Empty if the nest
+// has no prologue. The constants must not change as long as kernels with their
+// packed copies exist.
 std::string PackingKey(const vm::KernelRequest& request,
                        const loops::LoopNest& nest, uintptr_t base = 0);
 

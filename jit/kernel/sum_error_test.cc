@@ -1,6 +1,6 @@
-// Compares float sums of every length, layout, tier and back end with sums in
-// f64: all errors are within the bound of tensor/sum_error.h. The following
-// commands print a table of the errors:
+// Compares float sums of many lengths and layouts, on each tier and back end,
+// with compensated sums in long double: all errors are within the bound of
+// tensor/sum_error.h. The following commands print a table of the errors:
 //
 //   ./dev sums                   lengths up to 10^7; minutes
 //   ./dev sums --length=100000

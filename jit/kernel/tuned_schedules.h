@@ -49,8 +49,8 @@ inline constexpr size_t kMaxTunedBytes = size_t{64} << 20;
 
 class TunedSchedules {
  public:
-  // Parses the text. Errors: InvalidArgument with the number of the line that
-  // is wrong.
+  // Parses the text. Errors: InvalidArgument if the text is too long, or with
+  // the number of the line that is wrong.
   static StatusOr<TunedSchedules> Parse(std::string_view text);
   // Returns the text of all schedules, sorted by key and target.
   std::string Print() const;

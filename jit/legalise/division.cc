@@ -61,7 +61,8 @@ Term Remainder(const Operands& o) {
 
 // Returns floordiv or mod of a dividend with a known lower bound by a positive
 // constant. A multiple of the constant is added first, so that the dividend is
-// not negative. Returns nullopt if that might overflow.
+// not negative. Returns nullopt if that might overflow, or if the type is not
+// i64.
 std::optional<Term> Shifted(const Operands& o, int64_t divisor,
                             bool is_quotient) {
   if (o.a.type() != DType::kI64 || !o.range_a.Within(kSmall) ||

@@ -35,10 +35,11 @@ Interval Legaliser::RangeOfInteger(NodeId id) const {
   return operand.Within(type) ? operand : type;
 }
 
-// Returns a simpler node for a select with a known condition, for a cast to the
-// same type, and for an operation on constants; nullopt for others. Operations
-// on float constants are evaluated only if their result is exact, as that of a
-// comparison is; the rules for floats need no more.
+// Returns a simpler node for a select whose condition is known or whose two
+// values are equal, for a cast to the same type, for `and` and `or` with a
+// constant bool, and for an operation on constants; nullopt for others.
+// Operations on float constants are evaluated only if their result is exact, as
+// that of a comparison is; the rules for floats need no more.
 std::optional<NodeId> Legaliser::Fold(const Instruction& instruction) {
   const std::vector<NodeId>& operands = instruction.operands;
   const DType type = TypeOf(operands[0]);

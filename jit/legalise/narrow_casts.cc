@@ -9,8 +9,9 @@ namespace ember::jit::legalise {
 namespace {
 
 // Returns an f64 as an f32 that is rounded to odd: rounded toward zero, with
-// the last bit set if the result is inexact. Rounding it again to a narrower
-// type gives the same result as rounding the f64 once.
+// the last bit set if the result is inexact. A number that f32 rounds to
+// infinity becomes infinite instead. Rounding the result to a narrower type
+// gives the same as rounding the f64 once.
 Term OddFloat(Term value) {
   const Term nearest = Cast(value, DType::kF32);
   const Term back = Cast(nearest, DType::kF64);

@@ -5,8 +5,8 @@
 namespace ember::jit::legalise {
 namespace {
 
-// Returns the magnitude of `value` with the sign of `other`, also if that is a
-// zero.
+// Returns the magnitude of `value` with the sign of `other`, also if `other` is
+// +0 or -0.
 Term WithSignOf(Term value, Term other) {
   const DType bits = value.type() == DType::kF64 ? DType::kU64 : DType::kU32;
   const int64_t sign = int64_t{1} << (8 * DTypeByteSize(bits) - 1);
@@ -29,7 +29,7 @@ std::optional<NodeId> Rounding(Legaliser& legaliser,
                 : legaliser.target().rounding_f32)
     return std::nullopt;
   const Term a(legaliser, instruction.operands[0]);
-  // All floats with at least this magnitude are whole numbers.
+  // All finite floats of at least this magnitude are whole numbers.
   const Term limit = a.Number(is_double ? 0x1p52 : 0x1p23);
   const Term size = Absolute(a);
   const Term one = a.Number(1), zero = a.Number(0);

@@ -111,7 +111,8 @@ TEST(OtherTargets, BFloat) {
   const std::string wide =
       AssemblyFor("sapphirerapids", DotText("bf16", "bf16", "f32", 16, 2));
   EXPECT_EQ(Count(wide, "vdpbf16ps[^\n]*%zmm"), 2) << wide;
-  // Without instructions for bf16, the factors are widened and multiplied.
+  // A processor without instructions for bf16 widens and multiplies the
+  // factors.
   const std::string widened =
       AssemblyFor("skylake-avx512", DotText("bf16", "bf16", "f32", 16, 2));
   EXPECT_EQ(Count(widened, "vdpbf16ps"), 0);
@@ -129,7 +130,7 @@ TEST(OtherTargets, Neon) {
   // 128 from the unsigned factor, and a third sdot computes the correction.
   EXPECT_EQ(Count(code("neoverse-v1", "u8", "i8"), "\tusdot\t"), 2);
   EXPECT_EQ(Count(code("neoverse-n1", "u8", "i8"), "\tsdot\t"), 3);
-  // Without dotprod the dot loop becomes ordinary code.
+  // On a processor without dotprod the dot loop becomes ordinary code.
   EXPECT_EQ(Count(code("cortex-a72", "i8", "i8"), "\t[su]dot\t"), 0);
 }
 
@@ -166,7 +167,7 @@ TEST(OtherTargets, Arm32) {
   const std::string fused = AssemblyFor(triple + "cortex-a15+neon", sums);
   EXPECT_EQ(Count(fused, "vfma\\.f32\tq"), 1) << fused;
   const std::string plain = AssemblyFor(triple + "cortex-a9+neon", sums);
-  // This machine has no fused vfma.f32, so the sum uses vmla.f32, which rounds
+  // A Cortex-A9 has no fused vfma.f32, so the sum uses vmla.f32, which rounds
   // product and sum.
   EXPECT_EQ(Count(plain, "vmla\\.f32\tq"), 1) << plain;
   // 64-bit numbers are divided by a function in the kernel, because the machine

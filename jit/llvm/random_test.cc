@@ -198,8 +198,8 @@ void RunScheduled(const Expected& expected, const tensor::RandomCase& random,
   schedule::Computation computation = schedule::Disassemble(
       random.dispatch,
       is_specialised ? random.parameters : std::vector<int64_t>());
-  // Makes inputs after the first constants in half of the cases without
-  // parameters, as weights are in kernels of models.
+  // In half of the cases without parameters, makes all inputs but the first
+  // constants, as weights are in kernels of models.
   for (size_t i = 1; i < random.dispatch.input_count(); ++i) {
     if (random.parameters.empty() && random.seed % 2 == 0)
       schedule::MakeConstant(computation.buffers[i], expected.initial[i]);

@@ -364,7 +364,8 @@ struct Statement {
   // kStore: all values and indices, in a vector loop those of all lanes, are
   // computed before the first store. An update of f32 or f64 by + whose value
   // is a product may be computed as one fused multiply-add; everything else
-  // rounds as the dispatch IR defines.
+  // rounds as the dispatch IR defines, except in matrix loops
+  // (matrix_operation.h).
   std::vector<Store> stores;
 
   // kCheck: `index` must be in 0..extent-1, or the run fails with "buffer %x:

@@ -10,7 +10,7 @@ namespace {
 // the sign of x. Both polynomials have the same degree, so one evaluation is
 // enough, with coefficients chosen at run time.
 Term ErfF32(Term x) {
-  // For |x| above 4 the result rounds to 1, so |x| is limited to 4.
+  // For |x| above 4 the result rounds to 1 or -1, so |x| is limited to 4.
   const Term a = AtMost(Absolute(x), 4);
   const Term is_near = a < 0.9;
   const Term position = Select(is_near, a * a, a);
@@ -26,7 +26,7 @@ Term ErfF32(Term x) {
 }
 
 // Returns erf x: x + x P(x^2) for |x| < 1; otherwise 1 - erfc|x| with the sign
-// of x, where erfc a = e^(-a^2) P((a - 3) / (a + 3)).
+// of x, where erfc a = e^(-a^2) Q((a - 3) / (a + 3)). P and Q are polynomials.
 Term ErfF64(Term x) {
   const Term a = Absolute(x);
   const Term z = x * x;

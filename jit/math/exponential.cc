@@ -43,8 +43,9 @@ Term PowerOfTwo(Term biased_exponent, Term x) {
   return AsFloat(biased_exponent << FormatOf(x).mantissa_bits);
 }
 
-// Returns 2^(n + shift) * e^r in two steps. The first power of 2 is always a
-// normal number. The product with the second rounds only if the result is
+// Returns e^x * 2^shift = 2^(n + shift) * e^r, where n and r are those of
+// ReduceByLog2. It multiplies by two powers of 2: the first is always a normal
+// number, and the product with the second rounds only if the result is
 // subnormal or infinite.
 Term ScaledExp(Term x, int shift) {
   const Reduced reduced = ReduceByLog2(x, 2 * FormatOf(x).bias + shift);

@@ -43,8 +43,9 @@ Term ExpandTanh(Term x) {
   return WithSign(result, x);
 }
 
-// Returns asinh a = log(a + sqrt(a^2 + 1)) = log1p(a + a^2 / (1 + sqrt(a^2 +
-// 1))).
+// Returns asinh x, with the sign of x: for a = |x|, asinh a = log(a + sqrt(a^2
+// + 1)) = log1p(a + a^2 / (1 + sqrt(a^2 + 1))). If a is above kLarge, log1p(a)
+// + log 2 is used.
 Term ExpandAsinh(Term x) {
   const Term a = Absolute(x);
   const Term is_large = kLarge < a;
@@ -55,7 +56,7 @@ Term ExpandAsinh(Term x) {
 }
 
 // Returns acosh x = log(x + sqrt(x^2 - 1)) = log1p(t + sqrt(2 t + t^2)) with t
-// = x - 1.
+// = x - 1; log1p(x) + log 2 for x above kLarge, and NaN for x below 1.
 Term ExpandAcosh(Term x) {
   const Term is_large = kLarge < x;
   const Term t = x - 1.0;

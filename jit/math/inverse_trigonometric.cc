@@ -34,7 +34,8 @@ Term Plus(Multiple multiple, Term a) {
   return multiple.high + (a + multiple.low);
 }
 
-// asin of a number, reduced to asin of a smaller one by this identity:
+// The arc sine of a number a >= 0. `value` is asin a or, if `is_large` (a >
+// 0.55), asin sqrt((1 - a) / 2), from which this identity gives asin a:
 //   asin a = pi / 2 - 2 asin sqrt((1 - a) / 2)   for a > 0.55.
 struct ArcSine {
   Term is_large;

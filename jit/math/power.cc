@@ -135,7 +135,7 @@ Term ExpandPower(Term x, Term y) {
 }
 
 // Returns an integer power by repeated squaring, one step for each bit of the
-// exponent.
+// exponent's magnitude.
 Term ExpandIntegerPower(Term x, Term y) {
   using tensor::Opcode;
   const int bits = 8 * DTypeByteSize(x.type());

@@ -19,7 +19,7 @@ namespace ember::jit::metal {
 
 extern const c_like::Language kLanguage;
 
-// The text at the begin of each program: compiler options and the functions
+// The text at the beginning of each program: compiler options and the functions
 // that kernels call.
 extern const std::string_view kPrelude;
 

@@ -16,7 +16,7 @@ namespace ember::jit::opencl {
 
 const c_like::Language& LanguageFor(const Target& target);
 
-// Returns the text at the begin of each program: compiler options and the
+// Returns the text at the beginning of each program: compiler options and the
 // functions that kernels call.
 std::string_view PreludeFor(const Target& target);
 

@@ -144,7 +144,7 @@ TEST(OpenCl, CompilerRefusesWrongCode) {
               HasSubstr("undeclared identifier 'y'"));
 }
 
-// Statements outside of loops over invocations are executed by the first
+// Stores outside of loops over invocations are performed by the first
 // invocation alone. A buffer of registers has no index for the invocation,
 // since each invocation has its own copy.
 TEST(OpenCl, IsReadable) {

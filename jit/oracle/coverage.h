@@ -12,8 +12,9 @@
 namespace ember::jit {
 
 // True if it can be shown that the stores write every element of the buffer.
-// This is the case if the indices of the stores are axes with offsets, and the
-// stores together partition the buffer into a small number of boxes.
+// This is the case if the indices of its assignments are constants or axes with
+// offsets, and the assignments together partition the buffer into a small
+// number of boxes.
 bool StoresEveryElement(const tensor::Dispatch& dispatch,
                         const tensor::ConcreteHeader& header, uint32_t buffer);
 

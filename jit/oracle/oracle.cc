@@ -99,9 +99,9 @@ class Comparison {
  private:
   enum class Verdict { kRight, kWrong, kUntold };
 
-  // True if an input that is no constant has equal elements only, as states
-  // have at the beginning. The call then proves little: a kernel that reads
-  // wrong elements of this input gives the same results.
+  // True if some input that is no constant has two or more elements, all of
+  // them equal, as states have at the beginning. The call then proves little: a
+  // kernel that reads wrong elements of this input gives the same results.
   bool HasPlainInput() const {
     for (uint32_t i = 0; i < call_.inputs.size(); ++i) {
       if (i < call_.constant_inputs.size() && call_.constant_inputs[i])
@@ -116,8 +116,8 @@ class Comparison {
     return false;
   }
 
-  // True if all elements are equal. The comparison is done in pieces, so that
-  // it can be interrupted between them.
+  // True if all elements are equal. The comparison is done in pieces; if the
+  // call is interrupted between them, returns false.
   bool IsPlain(const char* data, size_t size, size_t bytes) const {
     constexpr size_t kAtOnce = size_t{1} << 20;
     for (size_t begin = 0; begin + size < bytes; begin += kAtOnce) {

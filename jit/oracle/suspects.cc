@@ -9,8 +9,8 @@
 namespace ember::jit {
 namespace {
 
-// Number of neighbouring elements whose differences are compared with the
-// largest element among them.
+// Number of neighbouring elements in a block. In a block of sums, the tolerance
+// of each element also depends on the largest one of those that differ.
 constexpr int64_t kBlock = 256;
 // Number of elements that are examined between two checks of the interrupt.
 constexpr int64_t kAtOnce = 1024 * kBlock;

@@ -17,15 +17,15 @@ namespace ember::jit {
 
 struct Suspects {
   int64_t count = 0;
-  // Largest distance between the two results of an element; infinite if one of
-  // them is NaN or infinite.
+  // Largest distance between the two results of a suspect; infinite if they
+  // differ and one of them is NaN or infinite.
   double largest = 0;
   // Largest finite magnitude among the expected results of elements that
   // differ.
   double size = 0;
-  // Indices of some suspects, most suspicious first. The memory is divided into
-  // parts; from each part come the element with the largest absolute and the
-  // one with the largest relative distance.
+  // Indices of some suspects, most suspicious first. The buffer is divided into
+  // equal parts; from each part come the element with the largest absolute and
+  // the one with the largest relative distance.
   std::vector<int64_t> elements;
 };
 

@@ -19,8 +19,9 @@
 namespace ember::jit {
 namespace {
 
-// Returns the known ranges of values that hold in all phases, including the
-// device's limits on extents and tasks.
+// Returns the known ranges of values that hold in all phases. If
+// build.has_launch_limits, they include the limits on extents, elements and
+// tasks of one launch.
 loops::Facts FactsOf(const TargetBuild& build) {
   if (!build.has_launch_limits) return loops::Facts(build.nest);
   loops::Facts facts(
@@ -96,8 +97,8 @@ constexpr auto MakePasses(std::index_sequence<numbers...>) {
                         nullptr,
                         nullptr,
                         Print},
-      // The pass mark-integers precedes only emit: other passes create
-      // integers, which would have no marks.
+      // The pass mark-integers runs right before emit: a later pass would
+      // create integers that are not marked as narrow or wide.
       Pass<TargetBuild>{
           {"mark-integers",
            "says which integers may not fit 32 bits, and which bounds need a "

@@ -48,11 +48,13 @@ namespace {
 constexpr char kTriple[] = "nvptx64-nvidia-cuda";
 
 // The passes of jit/llvm/passes/pipeline.cc, without those for particular CPUs,
-// and with two more. newgvn merges loop-carried values that are equal in every
+// and with four more. newgvn merges loop-carried values that are equal in every
 // iteration, which gvn does not see; online_softmax keeps the maximum of a row
-// once for each result of an invocation. sink moves values that are only needed
-// after a loop behind it, for example addresses of results, so that they occupy
-// no register in the loop.
+// once for each result of an invocation. scalarize-masked-mem-intrin splits
+// masked accesses into branches for single lanes, and early-cse merges the
+// values that this repeats. sink moves values that are only needed after a loop
+// behind it, for example addresses of results, so that they occupy no register
+// in the loop.
 constexpr const char* kPipeline =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm<allowspeculation>),gvn,newgvn,"
@@ -65,8 +67,9 @@ constexpr const char* kPtxPipeline =
     "function(infer-address-spaces,infer-alignment)";
 
 // Returns the PTX version for a nest. Matrix products of 8-bit floats, on sm_89
-// and later, need PTX 8.4; other code uses the target's older version, which
-// older drivers accept, too.
+// and later, need PTX 8.4, which all nests with such buffers get there; other
+// code uses the target's version, which is usually older, so that older drivers
+// accept the code, too.
 std::string VersionOf(const loops::LoopNest& nest, const Target& target) {
   const bool has_float8 = std::ranges::any_of(
       nest.buffers,

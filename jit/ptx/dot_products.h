@@ -30,8 +30,8 @@ class DotProducts {
   // nullopt.
   std::optional<loops::DotProduct> Find(const loops::Statement& loop) const;
   // Emits the dot loop over `variable`. Returns false if some lanes are masked
-  // off, or if the lanes' words are not at a constant distance in memory; the
-  // caller must then unroll the loop.
+  // off, if all lanes update one element, or if the lanes' words are not at a
+  // constant distance in memory; the caller must then unroll the loop.
   bool Emit(const loops::DotProduct& dot, loops::NodeId variable);
 
  private:

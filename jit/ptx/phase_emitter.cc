@@ -412,7 +412,8 @@ bool PhaseEmitter::EmitCheck(const Block& block, size_t number) {
 }
 
 // Emits the code that records a failed check: the first thread that fails one
-// sets the record's flag atomically, and stores the index and the extent.
+// sets the record's flag atomically, and stores the check's buffer and dim, the
+// index and the extent.
 void PhaseEmitter::Fail(const Statement& check, const Checked& checked) {
   Value* const record = function_.getArg(layout_.record);
   const auto field = [&](size_t offset) {

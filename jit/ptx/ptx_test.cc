@@ -144,7 +144,8 @@ TEST(PtxTest, NoMoreArgumentsThanDriversTake) {
         Target::Of("sm_80"), nullptr);
   };
   // Besides the inputs, the output and the number of the first task are
-  // arguments, so 510 inputs fill the 4096 bytes.
+  // arguments, each of 8 bytes, so 510 inputs fill the 4096 bytes that a
+  // kernel's arguments may have.
   EXPECT_TRUE(compile(510).ok());
   EXPECT_THAT(compile(511).status().ToString(),
               HasSubstr("4104 bytes of arguments, where there are 4096"));

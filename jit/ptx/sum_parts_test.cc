@@ -179,7 +179,7 @@ TEST_F(SumParts, InRanges) {
     const char* parts;
   } products[] = {
       {"96", "32", "1088", 11, "[2, 11, 32, 32]"},
-      // The results' sizes are no multiples of the tile's.
+      // The number of the result's rows is no multiple of the tile's.
       {"90", "32", "1088", 11, "[2, 11, 32, 32]"},
   };
   for (const auto& product : products) {

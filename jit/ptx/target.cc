@@ -25,9 +25,9 @@ struct Architecture {
   const char* version;
 };
 
-// The architectures that LLVM 19 knows, oldest first. `version`: the oldest PTX
-// version in which LLVM has every instruction that kernels for the architecture
-// use.
+// The architectures from sm_70 on that LLVM 19 knows, oldest first. `version`:
+// the oldest PTX version in which LLVM has every instruction that kernels for
+// the architecture use.
 constexpr Architecture kArchitectures[] = {
     {70, "sm_70", "+ptx63"}, {72, "sm_72", "+ptx63"}, {75, "sm_75", "+ptx65"},
     {80, "sm_80", "+ptx70"}, {86, "sm_86", "+ptx71"}, {87, "sm_87", "+ptx74"},

@@ -294,8 +294,9 @@ class CodeBuilder {
   // Returns the word from which a long was sign-extended; nullopt if none is
   // known.
   std::optional<Value> WordOf(Value a) const;
-  // Compares two signed longs as words if they were sign-extended from words;
-  // otherwise returns nullopt. The result may be a constant.
+  // Compares two signed longs as words if both were sign-extended from words,
+  // or if one was and the other is a constant; otherwise returns nullopt. The
+  // result may be a constant.
   std::optional<Value> OrderOfWords(spv::Op op, Value a, Value b);
 
   ModuleBuilder& module_;

@@ -110,7 +110,7 @@ class ExpressionEmitter {
   Value EmitArithmetic(const tensor::Node& node);
   Value EmitLowCast(NodeId id, const tensor::Node& node);
   // Returns the result of the node's instruction for operands of `type`. The
-  // result for constants is a constant.
+  // result for integer constants is a constant.
   Value Apply(const tensor::Node& node, DType type, Value a, Value b);
   Value EmitLoad(const tensor::Node& node);
   Value EmitPad(const tensor::Node& node);

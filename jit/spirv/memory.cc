@@ -270,8 +270,9 @@ Value Memory::LoadIf(Value condition, uint32_t buffer, Value element) {
     if (*known != 0) return Load(buffer, element);
     return convert_.Constant(nest_.buffers[buffer].type, 0);
   }
-  // If the buffer is known not to be empty, its first element is loaded when
-  // the condition does not hold, so that no branch is needed.
+  // If the buffer is known not to be empty and is not in registers, its first
+  // element is loaded when the condition does not hold, so that no branch is
+  // needed.
   if (!MayBeEmpty(buffer) && KindOf(buffer) != Kind::kRegisters) {
     return Load(buffer, c_.Select(condition, element, c_.Int(0)));
   }
@@ -301,8 +302,9 @@ bool Memory::HasTexels(uint32_t number) const {
       storage.is_written || storage.is_coherent) {
     return false;
   }
-  // A buffer can be read as texels only if its bytes are whole words and no
-  // more than the device allows for texel buffers.
+  // A buffer can be read as texels only if its bytes are whole words. Their
+  // number must not exceed the device's limit of texels, which is stricter than
+  // necessary, since a texel has 4 or 16 bytes.
   int64_t bytes = DTypeByteSize(buffer.type);
   if (bytes > kWordBytes) return false;
   for (tensor::NodeId extent : buffer.extents) {

@@ -80,7 +80,7 @@ class Memory {
   // position, so that later loads do not reuse earlier values.
   void Changed(const std::vector<bool>& buffers);
   // Emits a barrier, after which all invocations of the workgroup see what the
-  // others stored.
+  // others stored to its memory and to coherent buffers.
   void EmitBarrier();
 
   // Sets the first element of the workgroup's slice of the buffer, which later
@@ -148,8 +148,9 @@ class Memory {
                       uint32_t component);
   Id PointerToVector(uint32_t buffer, const VectorForm& form, Value number);
   // True if loads of the buffer read a texel buffer: the target says that such
-  // loads are faster (Target::texels), the phase only reads the buffer, and its
-  // size is constant and allowed for a texel buffer.
+  // loads are faster (Target::texels), the phase only reads the buffer, its
+  // elements have at most 4 bytes, and its size is constant, whole words, and
+  // allowed for a texel buffer.
   bool HasTexels(uint32_t buffer) const;
   Value FetchElement(uint32_t buffer, Value element);
   Value FromShifted(DType type, Value word, Value element);

@@ -30,7 +30,9 @@
 namespace ember::jit {
 
 struct CompileTarget {
-  std::string name;  // the name that was given: "x86-64-v4+vnni"
+  // The name that was given, such as "x86-64-v4+vnni"; for "host", the base and
+  // the features of this machine.
+  std::string name;
   // text of the target (base/target_text.h); a machine must have its features
   // to run the code
   std::string target;
@@ -40,7 +42,8 @@ struct CompileTarget {
 };
 
 // Returns the target of the name. Returns InvalidArgument for an unknown name,
-// with a list of the known ones.
+// with a list of the known ones, and Unimplemented for "host" if there is no
+// back end for this machine.
 StatusOr<CompileTarget> FindCompileTarget(std::string_view name);
 
 // Returns a name for this machine that another machine understands too, unlike

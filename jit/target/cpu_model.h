@@ -50,8 +50,8 @@ struct CpuModel {
   // that are next to each other. This is the number of lanes of a vector, or of
   // the shortest half, quarter and so on of a vector that holds all neighbours:
   // instructions for a part cost no more, and need no mask to store a full
-  // part. 1 means no vector, since the neighbours would fill less than half of
-  // the shortest.
+  // part. 1 means no vector: there is only one neighbour, or the neighbours
+  // would fill less than half of the shortest part.
   int64_t LanesFor(int64_t bytes, int64_t neighbours) const;
 };
 

@@ -6,7 +6,8 @@
 //   gpu.workgroup_size;   // 128
 //
 // The facts about a device come from the target string (hal/vulkan/features.h).
-// Facts that it leaves out are what Vulkan guarantees. A value.
+// Limits that it leaves out are those that Vulkan guarantees; other facts keep
+// the defaults of the members. A value.
 #ifndef EMBER_JIT_TARGET_GPU_MODEL_H_
 #define EMBER_JIT_TARGET_GPU_MODEL_H_
 

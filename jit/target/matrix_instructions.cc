@@ -13,10 +13,11 @@ using enum DType;
 
 // Number of bytes of a register of the GPU.
 constexpr int64_t kRegister = 4;
-// Number of neighbouring lanes that together hold one row of a fragment.
+// Number of neighbouring lanes that together hold one row of a fragment (of
+// factor b: one column).
 constexpr int64_t kThreads = 4;
-// Number of groups of kThreads lanes in a warp: each group holds one row of a
-// fragment.
+// Number of groups of kThreads lanes in a warp: each group holds another row of
+// a fragment (of factor b: another column).
 constexpr int64_t kGroups = kWarpLanes / kThreads;
 
 constexpr MatrixInstruction kInstructions[] = {

@@ -77,7 +77,7 @@ struct MatrixInstruction {
   // Number of warps that execute the instruction together. If there are
   // several, they have consecutive numbers, the first a multiple of `warps`,
   // and share one matrix b, which is in panels of shared memory
-  // (jit/target/shared_panels.h). Architectures after this one lack such
+  // (jit/target/shared_panels.h). Architectures after `architecture` lack such
   // instructions.
   int64_t warps = 1;
   // The feature that the target must name to allow the instruction; empty if
@@ -94,8 +94,9 @@ struct MatrixInstruction {
   MatrixFragment Sum() const;  // fragment of the sums, rows x columns
 };
 
-// Returns all rows of the table. Among rows of equal element types, those with
-// a larger depth come first, since one instruction then does more.
+// Returns all rows of the table. Among rows of equal element types and numbers
+// of warps, those with a larger depth come first, since one instruction then
+// does more.
 std::span<const MatrixInstruction> MatrixInstructions();
 
 // Returns the row for a product of this type; null if the target

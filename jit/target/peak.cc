@@ -19,7 +19,7 @@ namespace {
 
 // Each of the following functions runs kSteps steps of several independent
 // chains of multiply-adds, enough chains to hide the latency, and returns the
-// number of operations. It stores a value that depends on all results, so that
+// number of operations. It stores a value that depends on all chains, so that
 // the compiler cannot remove the operations.
 constexpr int64_t kSteps = 20000;
 constexpr int kChains = 16;
@@ -82,8 +82,9 @@ int64_t RunOnce(float* sink) {
   return RunPlain(sink);
 }
 
-// Each of the following functions reads all elements once and returns a value
-// that depends on all of them, so that the compiler cannot remove the reads.
+// Each of the following functions reads all elements once (those after the last
+// multiple of kLanes are left out) and returns a value that depends on each
+// load, so that the compiler cannot remove the loads.
 constexpr size_t kLanes = 64;
 
 #if defined(__x86_64__)

@@ -39,8 +39,8 @@ struct MachineLimits {
   // Returns the rate for a working set of `bytes`, interpolated between the
   // measured sizes.
   double ReadRateFor(double bytes) const;
-  // Returns a text such as "two threads: 190 GFLOP/s of f32; reads of 64 kB at
-  // 300 GB/s, …".
+  // Returns a text such as "2 threads: 190 GFLOP/s of f32 multiply-adds; reads
+  // of 64 KiB at 300 GB/s, …".
   std::string Text() const;
 };
 

@@ -47,7 +47,8 @@ bool IsBlockOf(const ExpressionPool& pool, const LinearSum& index,
 }
 
 // Returns the value that the expression has in subgroup number `number`;
-// nothing if it depends on anything but the subgroup's number.
+// nothing if it depends on anything but the subgroup's number, or uses
+// operations other than sums, products, quotients and remainders.
 std::optional<int64_t> ValueFor(const ExpressionPool& pool, NodeId value,
                                 NodeId subgroup, int64_t number) {
   if (value == subgroup) return number;

@@ -75,13 +75,13 @@ std::optional<SharedPanels> PanelsOfRows(const loops::LoopNest& nest,
 int64_t BytesToNextWarp(const loops::LoopNest& nest,
                         const loops::MatrixOperation& product);
 
-// True if each product of the nest whose instruction needs several warps can
-// read matrix b from panels, and also matrix a if rows_too.
+// True if each product of the nest's phases whose instruction needs several
+// warps can read matrix b from panels, and also matrix a if rows_too.
 bool HasPanelsForWideProducts(const loops::LoopNest& nest, bool rows_too);
 
-// True if a store to a buffer of panels is possible: it stores one element, or
-// vector lanes that lie in one piece of 16 bytes. lane: the variable of the
-// surrounding vector loop.
+// True if a store to a buffer of panels is possible: it assigns one element, or
+// vector lanes that lie in one piece of 16 bytes; updates are not possible.
+// lane: the variable of the surrounding vector loop, if there is one.
 bool MayStoreToPanels(const loops::LoopNest& nest, const loops::Store& store,
                       std::optional<loops::NodeId> lane);
 

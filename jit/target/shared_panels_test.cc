@@ -28,7 +28,7 @@ TEST(SharedPanels, EachByteHasOnePosition) {
   }
 }
 
-// The figure in shared_panels.h gives these positions.
+// The expected positions are those of the figure in shared_panels.h.
 TEST(SharedPanels, Figure) {
   const SharedPanels panels = {{8, 256}};
   EXPECT_EQ(panels.PositionOf(0), 0);

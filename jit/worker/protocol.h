@@ -76,7 +76,7 @@ std::string WriteAnswer(const CompileAnswer& answer);
 StatusOr<CompileAnswer> ReadAnswer(std::string_view body);
 std::string WriteGreeting(const std::string& identity);
 // Returns the compiler's identity from a greeting. Returns FailedPrecondition
-// if the greeting has another version of the protocol.
+// if the greeting has another version of the protocol or is cut off.
 StatusOr<std::string> ReadGreeting(std::string_view body);
 
 class Connection {
@@ -85,7 +85,7 @@ class Connection {
   explicit Connection(FileDescriptor socket) : socket_(std::move(socket)) {}
 
   // Sends a message. Returns FailedPrecondition if the other end is gone, or
-  // does not read for long.
+  // does not read for long; ResourceExhausted if the message is too large.
   Status Send(const Message& message);
   // Returns the next message. Errors: FailedPrecondition if the other end is
   // gone or Close was called, ResourceExhausted if no message came within

@@ -31,9 +31,9 @@ struct WorkerPaths {
 };
 
 // Returns the paths of the worker of the program. folder: empty for the user's
-// own: $XDG_RUNTIME_DIR/ember or, if the variable is not set, /tmp/ember-UID.
-// The folder is made if it does not exist. Errors: others may write to it, the
-// program is not there, or the path is too long for a socket.
+// own: $XDG_RUNTIME_DIR/ember or, if the variable is no absolute path,
+// /tmp/ember-UID. The folder is made if it does not exist. Errors: others may
+// write to it, the program is not there, or the path is too long for a socket.
 StatusOr<WorkerPaths> FindWorkerPaths(const std::string& program,
                                       const std::string& folder);
 

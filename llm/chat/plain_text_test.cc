@@ -50,7 +50,8 @@ TEST(PlainText, BreaksNames) {
   // The first character of this name has three bytes; the mark must follow the
   // whole character.
   EXPECT_EQ(plain.Protect("｜x｜."), "｜" + mark + "x｜.");
-  // These texts end with the beginning of a name, so a mark is appended.
+  // These texts end with the beginning of a special token's name, so kTextMark
+  // is appended: the next text could complete the name.
   EXPECT_EQ(plain.Protect("x<"), "x<" + mark);
   EXPECT_EQ(plain.Protect("｜x"), "｜x" + mark);
   // A name of one character cannot be broken, and marks that the caller wrote

@@ -6,7 +6,7 @@
 //   EMBER_ASSIGN_OR_RETURN(int32_t id, sampler.Sample(logits, nullptr));
 //   sampler.Accept(id);
 //
-// The steps, in this order: biases are added; penalties are subtracted for the
+// The steps, in this order: biases are added; penalties are applied to the
 // tokens that were accepted before; tokens outside the mask are dropped; top-k,
 // top-p and min-p keep the likeliest tokens; the temperature scales the logits;
 // one token is drawn. With temperature 0 the likeliest token is taken, and of

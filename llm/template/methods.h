@@ -3,8 +3,9 @@
 //   std::optional<Value> strip = FindMethod(Value(" a "), "strip");
 //   evaluator.Call(*strip, {});   // "a"
 //
-// Methods that change a value do not exist, as in the sandbox that the
-// transformers library uses. Thread-safe. Source: the documentation of Python.
+// Methods that would change a value only return an error, as in the sandbox
+// that the transformers library uses. Thread-safe. Source: the documentation of
+// Python.
 #ifndef EMBER_LLM_TEMPLATE_METHODS_H_
 #define EMBER_LLM_TEMPLATE_METHODS_H_
 

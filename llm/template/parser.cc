@@ -159,7 +159,7 @@ class Parser {
   Status ParseTargets(Statement* statement) {
     const bool has_parentheses = reader_.SkipOperator("(");
     do {
-      // a comma at the end of the targets
+      // The list may end with a comma. It ends here, too, if it is empty.
       if (!reader_.Is(Token::Kind::kName)) break;
       EMBER_ASSIGN_OR_RETURN(AssignTarget target, ParseTarget());
       statement->targets.push_back(std::move(target));

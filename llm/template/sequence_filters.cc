@@ -45,8 +45,8 @@ Result KeyOf(Evaluator& evaluator, const Value& item, const Value* attribute) {
   return Path(evaluator, item, *attribute, nullptr);
 }
 
-// Returns the text in lower case, because filters ignore case by default; other
-// values stay as they are.
+// Returns a text in lower case unless `is_case_sensitive`, because filters
+// ignore case by default. Other values stay as they are.
 Value WithoutCase(const Value& value, bool is_case_sensitive) {
   if (is_case_sensitive || !value.is_text()) return value;
   return Value(Lowercase(value.text()));
@@ -222,7 +222,8 @@ Result SortDict(Evaluator& evaluator, const Value& object,
   return evaluator.MakeList(std::move(sorted));
 }
 
-// Returns the smallest or the greatest item.
+// Returns the smallest or the greatest item; an undefined value if there are no
+// items.
 Result Extreme(Evaluator& evaluator, const Value& object,
                const Arguments& arguments, bool is_greatest) {
   const bool is_case_sensitive = IsCaseSensitive(arguments, 0);

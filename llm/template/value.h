@@ -142,7 +142,8 @@ class Value {
   Kind kind_;
   uint8_t depth_ = 0;
   union {
-    int64_t integer_ = 0;  // for kinds other than numbers: the weight
+    int64_t integer_ = 0;  // an integer or bool; for kinds other than numbers:
+                           // the result of Weight()
     double float_;
   };
   // The contents of a text, list, tuple, dict, namespace, function or loop; the

@@ -44,8 +44,8 @@ SplitStep SplitAt(std::string_view pattern, SplitStep::Behavior behavior);
 // generation, such as "<|im_end|>".
 bool IsNameOfEnd(std::string_view text);
 
-// Completes ends_of_generation: adds the end of text and all tokens with such
-// names, which also become control tokens.
+// Completes ends_of_generation: adds the end of text and all tokens whose texts
+// IsNameOfEnd accepts, which also become control tokens.
 void AddEndsOfGeneration(TokenizerDefinition* definition);
 
 }  // namespace ember::llm

@@ -103,9 +103,9 @@ class Reader {
     return OkStatus();
   }
 
-  // Returns the token with this id, after adding tokens up to it if necessary.
-  // Ids above four times the number of tokens in the file are an error, so that
-  // a large id cannot make the vocabulary large.
+  // Returns the token with this id, after adding tokens without texts up to it
+  // if necessary. An id above 1023 plus four times the number of tokens in the
+  // file is an error, so that a large id cannot make the vocabulary large.
   StatusOr<TokenDefinition*> TokenAt(int64_t id, std::string_view text) {
     std::vector<TokenDefinition>& tokens = definition_.tokens;
     const json* const added = FindField(root_, "added_tokens");
@@ -291,8 +291,7 @@ class Reader {
     return OkStatus();
   }
 
-  // Checks that there is at least one token. An id without a token gets one
-  // without a text, which is never generated.
+  // Checks that there is at least one token.
   Status CheckTokens() {
     if (definition_.tokens.empty()) {
       return DataLossError(

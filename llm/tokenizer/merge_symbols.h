@@ -43,9 +43,9 @@ inline void AppendSymbol(int32_t begin, int32_t end, int32_t id,
 
 template <typename FindMerge>
 void MergeSymbols(std::vector<Symbol>* symbols, const FindMerge& find_merge) {
-  // A pair of neighbours that can be merged. When it is taken from the queue,
-  // it is skipped if its symbols have been merged otherwise in the meantime,
-  // which their ends show.
+  // A pair of neighbours that can be merged. The pair is skipped if one of them
+  // has been merged with another symbol while the pair was in the queue:
+  // `middle` and `end` then differ from the ends of the symbols.
   struct Pair {
     double priority;
     int32_t left, right, middle, end, id;

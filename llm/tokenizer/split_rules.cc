@@ -6,15 +6,17 @@
   "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+|" \
   " ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
 #define EMBER_SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-// Matches a word of letters, with at most one other character before it;
-// numbers as `digits` says; and sequences of other characters.
+// Matches the endings of English contractions; a word of letters, with at most
+// one other character before it; numbers as `digits` says; sequences of other
+// characters; and white space.
 #define EMBER_WORDS(digits)                                   \
   EMBER_CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" digits \
                      "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" EMBER_SPACES
 #define EMBER_UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define EMBER_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
-// Matches a word in which all upper case letters come before the lower case
-// ones.
+// Like EMBER_WORDS, but all upper case letters of a word come before its lower
+// case ones, and `contractions` is the pattern of a contraction's ending, which
+// stays with its word.
 #define EMBER_CASED_WORDS(contractions, digits)                          \
   "[^\\r\\n\\p{L}\\p{N}]?" EMBER_UPPER "*" EMBER_LOWER "+" contractions  \
   "|[^\\r\\n\\p{L}\\p{N}]?" EMBER_UPPER "+" EMBER_LOWER "*" contractions \

@@ -19,8 +19,8 @@ def library_of(head: bytes) -> str | None:
     if head.lstrip()[:1] == b"{":
         body = head.lstrip()[1:]
         is_text = body.lstrip().startswith(b'"learner"')
-        # True also for UBJSON, in which the length of a key comes before the key: L and a 64-bit 7
-        # before "learner".
+        # In a UBJSON file of XGBoost, the length of a key comes before the key: L and a 64-bit 7 before
+        # "learner".
         return "xgboost" if is_text or body.startswith(b"L\0\0\0\0\0\0\0\x07learner") else None
     is_tree = head.split(b"\n", 1)[0].strip() == b"tree" and b"\nversion=" in head
     return "lightgbm" if is_tree else None

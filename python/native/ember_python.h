@@ -186,8 +186,8 @@ static void ember_python_install(void) {
   ember_watch.is_installed = sigaction(SIGINT, &own, NULL) == 0;
 }
 
-/* SIGINT stops calls of ember.te with this flag, until the next call of this
- * function. Only the main thread calls it. */
+/* Sets the flag `stop` that SIGINT raises to stop a call of ember.te; NULL:
+ * none. Only the main thread calls it. */
 static void ember_python_watch_te(EmberTeStop* stop) {
   if (stop != NULL) ember_python_install();
   ember_watch.te_stop = stop;

@@ -20,7 +20,7 @@ import ember.onnx_backend as backend
 # Cases that are left out: random results differ. For bf16, onnx 1.12 gives values whose shapes are
 # not those of the model's inputs, and adam_multiple's tolerance is wrong.
 LEFT_OUT = re.compile("bernoulli|training_dropout|castlike_.*BFLOAT16|adam_multiple")
-# Cases of models that do not give the rank of a sequence's elements, which must be pinned when compiling, by name.
+# Maps names of cases to shapes with which they are compiled: their models do not give the rank of a sequence's elements.
 PINNED = {
     "test_identity_sequence": ["x=?x?x?x?"],
     "test_sequence_insert_at_back": ["sequence=?x?"],

@@ -15,8 +15,8 @@
 namespace ember::tensor {
 namespace {
 
-// Makes a dispatch "for (i < 8, j < 64, n < N, m < M) %y[0, 0, 0, 0] =
-// %x[index]" with the index that a test passes.
+// A dispatch "for (i < 8, j < 64, n < N, m < M) %y[0, 0, 0, 0] = %x[index]"
+// with the index that a test passes, and the analysis of its stage.
 struct Case {
   Dispatch dispatch;
   std::optional<ConcreteHeader> header;

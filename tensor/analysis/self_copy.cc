@@ -32,7 +32,8 @@ class LinearForm {
   }
 
   struct Term {
-    Opcode opcode = Opcode::kConstant;  // kAxis or kParameter
+    // kind of the factor: kAxis or kParameter
+    Opcode opcode = Opcode::kConstant;
     uint64_t number = 0;
     uint64_t multiple = 0;
   };

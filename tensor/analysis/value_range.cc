@@ -174,7 +174,8 @@ Ends EndsOfFunction(Opcode opcode, const ValueRange& a, const ValueRange& b) {
 }
 
 // Returns the range of exact sums, differences, products or quotients of real
-// numbers.
+// numbers; kNothing for other instructions, and for quotients if the divisor
+// may be 0.
 Ends EndsOfArithmetic(Opcode opcode, const ValueRange& a, const ValueRange& b) {
   switch (opcode) {
     case Opcode::kAdd:
@@ -349,7 +350,8 @@ ValueRange Cast(DType from, DType to, const ValueRange& a) {
 }
 
 // True if every executor gives the same bits for these operand values: the
-// result is exact, or the instruction does not round.
+// result is exact, the instruction does not round, or an operand is infinite or
+// a NaN.
 bool IsSameEverywhere(Opcode opcode, DType operand_type, DType result_type,
                       double a, double b, double result) {
   if (!IsFloat(result_type) || !IsFloat(operand_type)) return true;

@@ -59,7 +59,8 @@ class ExpressionPool {
   NodeId Intern(Opcode opcode, DType type, std::span<const NodeId> operands,
                 uint64_t immediate = 0, int scope = 0, uint32_t buffer = 0);
   // True if a comes before b in the canonical order of nodes: by their smallest
-  // axis number, then plain axes before other expressions. The order does not
+  // axis number, then by opcode, so that a plain axis is before other
+  // expressions of it, then by a hash of their structure. The order does not
   // depend on the order in which the nodes were made, because C++ does not
   // specify in which order a call's arguments are evaluated.
   bool Precedes(NodeId a, NodeId b) const;
@@ -70,7 +71,7 @@ class ExpressionPool {
   bool IsConstant(NodeId id) const {
     return nodes_[id].opcode == Opcode::kConstant;
   }
-  // Returns the value of an integer or bool constant.
+  // Returns the value of an integer or bool constant; nullopt for other nodes.
   std::optional<int64_t> IntegerConstant(NodeId id) const;
 
  private:

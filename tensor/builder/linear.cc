@@ -38,7 +38,8 @@ class Collector {
   Collector(const ExpressionPool& pool, bool by_ranges, LinearSum& sum)
       : pool_(pool), by_ranges_(by_ranges), sum_(sum) {}
 
-  // Adds scale * node to the sum. Returns false if the sum gets too long.
+  // Adds scale * node to the sum. Returns false if the sum gets too long, the
+  // expression is too deep or there are too many steps.
   bool Collect(NodeId id, int64_t scale, int depth) {
     const Node& node = pool_[id];
     if (depth > 2 * static_cast<int>(kMaxTerms) ||
@@ -127,7 +128,7 @@ NodeId Scaled(ExpressionPool& pool, NodeId node, int64_t coefficient) {
 }
 
 // Returns sum + coefficient * node. It is written as a subtraction if the
-// coefficient is negative and that is shorter to read.
+// coefficient is negative, unless its negation does not fit 64 bits.
 NodeId Accumulate(ExpressionPool& pool, NodeId sum, NodeId node,
                   int64_t coefficient) {
   if (coefficient < 0 && coefficient != INT64_MIN) {
@@ -193,8 +194,8 @@ std::optional<Coarser> FindCoarser(const ExpressionPool& pool,
   return best;
 }
 
-// True if the sum may not fit 64 bits. Its terms must then not be divided one
-// by one.
+// True if the sum may not fit 64 bits: its range is not known, and not all of
+// its terms are like indices. Its terms must then not be divided one by one.
 bool MayWrap(const ExpressionPool& pool, const LinearSum& sum) {
   if (!RangeOfLinear(pool, sum).IsFull()) return false;
   return !std::all_of(

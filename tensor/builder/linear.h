@@ -25,8 +25,9 @@ struct LinearSum {
 };
 
 // Splits an expression of sums, differences and products by constants into its
-// terms. Returns nullopt if there are too many terms. If by_ranges, a node
-// whose range in the pool is a single value is replaced by that constant.
+// terms. Returns nullopt if there are too many terms, or if the expression is
+// too deep or takes too many steps. If by_ranges, a node whose range in the
+// pool is a single value is replaced by that constant.
 std::optional<LinearSum> Linearize(const ExpressionPool& pool, NodeId node,
                                    bool by_ranges = true);
 void AddLinear(LinearSum& sum, const LinearSum& other, int64_t scale);

@@ -64,7 +64,8 @@ bool IsCommutative(Opcode opcode, DType operand_type) {
   }
 }
 
-// True if every value of `narrow` is a value of `wide`.
+// True if every value of `narrow` is known to be a value of `wide`. False if
+// one type is a float and the other is not.
 bool Embeds(DType narrow, DType wide) {
   if (narrow == wide) return true;
   if (IsFloat(narrow) != IsFloat(wide) || narrow == DType::kU64) return false;

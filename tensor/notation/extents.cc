@@ -41,7 +41,7 @@ class Inference {
   // A dim of a tensor and the linear index with which the statement accesses
   // it; indices in pads are left out.
   struct Use {
-    Token token;  // the tensor
+    Token token;  // the tensor's name in the text, to which errors refer
     size_t dim = 0;
     NodeId extent = 0;
     LinearIndex index;
@@ -149,8 +149,8 @@ class Inference {
   }
 
   // Returns the largest extent of the axis with which the access stays in
-  // bounds; nullopt if the extents of other axes in the index are not known
-  // yet.
+  // bounds; nullopt if the index does not grow with the axis, or if the extents
+  // of other axes in it are not known yet.
   std::optional<NodeId> LargestExtent(const Use& use, size_t axis) {
     const int64_t factor = use.index.factors.at(axis);
     if (factor < 1) return std::nullopt;

@@ -37,7 +37,7 @@ TEST(NotationTest, MakesDispatches) {
        "dispatch @y(%a: f32[4, 8], %b: f32[8, 3]) -> (%y: f32[4, 3]) {\n"
        "  %y[i, j] = sum(k < 8) %a[i, k] * %b[k, j]\n"
        "}\n"},
-      // Parameters.
+      // A name in place of an extent is a parameter.
       {"x: f32[N] y[i] = 2 * x[i]",
        "dispatch @y<N>(%x: f32[N]) -> (%y: f32[N]) {\n"
        "  %y[i] = 2.0 * %x[i]\n"

@@ -1,5 +1,6 @@
-// Tests random dispatches: their text parses back, the evaluator runs them, and
-// the generator covers all features. EMBER_SEED=n replays one seed.
+// Tests random dispatches: their text parses back, the evaluator runs them,
+// simplification keeps every bit of their results, and the generator makes all
+// but three opcodes. EMBER_SEED=n replays one seed.
 #include "tensor/testing/random_dispatch.h"
 
 #include <string>

@@ -84,7 +84,8 @@ class ExpressionParser {
   // Parses the operands of the instruction `name`, in parentheses.
   StatusOr<Expression> ParseCall(const Token& name);
   StatusOr<Expression> ParseBits(const Token& name);
-  // Returns an error if the expression is deeper than the limit.
+  // Sets the expression's depth from those of its operands. Returns an error if
+  // that depth, or the nesting of the parser's functions, is above the limit.
   Status CheckDepth(Expression& expression) const;
   // Returns an error if the parser's functions are nested too deeply, so that
   // the stack suffices.

@@ -10,8 +10,8 @@
 
 namespace ember::tensor {
 
-// Names of each Combiner and each Update in the text form. The names "min" and
-// "max" are not used, because they are instructions.
+// Names of each Combiner and each Update in the text form. No combiner is named
+// "min" or "max", because these are instructions.
 inline constexpr std::string_view kCombinerNames[] = {
     "none", "sum", "prod", "minimum", "maximum", "fold"};
 inline constexpr std::string_view kUpdateNames[] = {"=",

@@ -58,8 +58,8 @@ TEST(Import, WholeNetInACaffemodel) {
   EXPECT_EQ(results->front().dims, (std::vector<int64_t>{1, 3, 8, 8}));
 }
 
-// NVIDIA's fork stores numbers with the number of their type: 0 is double, 1
-// float, 2 half.
+// NVIDIA's fork of Caffe stores parameters as bytes, with a code of their type:
+// 0 is double, 1 float, 2 half.
 TEST(Import, RawBlobs) {
   const auto bytes_of = [](const auto& numbers) {
     return std::string(reinterpret_cast<const char*>(numbers.data()),

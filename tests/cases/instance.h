@@ -36,7 +36,7 @@ struct InstanceRequest {
   // The file of the case. With `bless`, expectations are written to it.
   CaseFile& file;
   size_t begin;  // number in the file of the subject's first section
-  size_t end;    // Number in the file of the first section after the subject's.
+  size_t end;    // number of the first section after the subject's sections
   const std::vector<Binding>& bindings;
   std::span<const Executor> table;                // all executors
   const std::vector<const Executor*>& executors;  // executors to run

@@ -17,7 +17,8 @@
 namespace ember::tests {
 
 using Values = std::vector<double>;
-// A box by its corners: x1, y1, x2, y2.
+// A box by its corners: x1, y1, x2, y2. Only the argument of AsCorners is a box
+// by its centre and its two sizes.
 using Box = std::array<double, 4>;
 
 // Draws random numbers that f32 represents exactly, so that the tested

@@ -62,8 +62,8 @@ StatusOr<std::vector<Numbers>> RunOnNumbers(StatusOr<graph::Graph> graph,
 void ExpectStrings(const vm::Tensor& got, const std::vector<int64_t>& dims,
                    const std::vector<std::string>& values);
 
-// Expects that `results` is OK and equals `want`: types and dims are equal, and
-// each value differs by at most `tolerance` * max(1, |value|).
+// Expects that `results` is OK and equals `expected`: types and dims are equal,
+// and each value differs by at most `tolerance` * max(1, |expected value|).
 void ExpectNumbers(const StatusOr<std::vector<Numbers>>& results,
                    const std::vector<Numbers>& expected,
                    double tolerance = 1e-5);

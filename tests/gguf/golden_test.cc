@@ -136,9 +136,10 @@ TEST(Sequences, EntriesChooseTheResult) {
       << other.status().ToString();
 }
 
-// Keys and values of 16 bits change logits by no more than their rounding. A
-// sum that rounds otherwise in f32 may move a key to the next value of 16 bits,
-// so whole prompts and single tokens differ as much.
+// Keys and values of 8 or 16 bits change logits only by their rounding. A sum
+// whose f32 terms are added in another order may round a key to the
+// neighbouring value of few bits. So the logits of a whole prompt and of single
+// tokens may differ as much.
 TEST(Sequences, KeysOfFewBits) {
   for (const std::string_view name : {"llama", "gemma3", "lfm2"}) {
     const std::string model = SampleModel(name);

@@ -37,7 +37,7 @@ OneNode& Open(OneNode& node, const Numbers& value) {
   return node.Input(value, AllOpen(value));
 }
 
-// Computes a + b of rank 2 as numpy does.
+// Computes a + b of rank 2, with broadcasting as in numpy.
 Numbers Sum(const Numbers& a, const Numbers& b) {
   Numbers sum = F32({std::max(a.dims[0], b.dims[0]),  //
                      std::max(a.dims[1], b.dims[1])},

@@ -330,8 +330,8 @@ bool IsBranch(std::string_view name, bool is_arm) {
 
 std::vector<Function> ParseAssembly(std::string_view text) {
   std::vector<Function> functions;
-  // The code is for x86 if it names registers with a '%', and for AArch64
-  // otherwise.
+  // The code is for x86 if it has a name that begins with %r, such as %rsp, and
+  // for AArch64 otherwise.
   const bool is_arm = text.find('%') == std::string_view::npos ||
                       text.find("%rsp") == std::string_view::npos;
   const bool has_x86 = text.find("%r") != std::string_view::npos;

@@ -90,10 +90,10 @@ double LargestElement(const std::vector<vm::Tensor>& tensors) {
   return largest;
 }
 
-// If the processor treats subnormal numbers as zero, replaces those elements of
-// `got` by the elements of `want` whose difference that explains. The
-// difference can be large, because recorded models multiply such numbers by
-// operands of 10^10.
+// Makes an element of `got` equal to the element of `want` if they differ by so
+// little that a processor that treats subnormal numbers as zero explains the
+// difference. The limit grows with the inputs, because recorded models multiply
+// such numbers by operands of 10^10.
 void IgnoreFlushed(const std::vector<vm::Tensor>& inputs,
                    const std::vector<vm::Tensor>& want,
                    std::vector<vm::Tensor>& got) {

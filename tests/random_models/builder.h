@@ -129,7 +129,8 @@ class Builder {
   Names Nodes(const std::string& op, const Names& inputs, int results,
               const Attributes& attributes = {},
               const std::string& domain = "");
-  // Returns the last added node, for attributes of other kinds.
+  // Returns the last added node. Through it, attributes of kinds that
+  // Attributes lacks are added.
   onnx::NodeProto& last() { return pending_.back(); }
   // Excludes a result that is not a tensor (such as a sequence) from being
   // drawn as an operand.

@@ -21,23 +21,25 @@ std::string Difference(const NamedTensors& got, const NamedTensors& want);
 // neither engine; "" if there is none. These are the rules, and the reasons why
 // they are not our errors:
 //
-//   unstable         ONNX Runtime's own results move as much (a quarter of the
-//                    difference or more), in as many elements, when its float
-//                    inputs and constants move by some units in the last place
-//                    (f64 2e-15, f32 1e-6, narrower ones 2e-3), and results of
-//                    functions that hide such movements where they are flat, as
-//                    Tanh is, are rounded once more, those of Gelu and its like
-//                    by units of their operand: a Floor at its step, an
-//                    ArgMax of ties, a quantized value halfway between two, a
-//                    sum that cancels. Rounding alone decides there.
+//   unstable         The inputs and constants of the model are changed by some
+//                    units in the last place (f64 2e-15, f32 1e-6, narrower
+//                    floats 2e-3). Results of functions that are flat somewhere
+//                    (Tanh, Gelu) are changed as well, because there they hide
+//                    changes of their operand. ONNX Runtime's own results then
+//                    change by at least a quarter of the difference, in at
+//                    least about a quarter as many elements. So rounding alone
+//                    decides the results: a Floor at its step, an ArgMax of
+//                    ties, a quantized value halfway between two, a sum that
+//                    cancels.
 //   itself           With its graph optimisations ONNX Runtime gives our
 //                    result: it differs from itself.
-//   less exact       With every f32 of the model made an f64 ONNX Runtime gives
-//                    our result, or elements that are a hundred times nearer to
-//                    ours than to its own f32 ones: its rounding errors are
-//                    those of an algorithm that cancels, as x * k + (b - m * k)
-//                    for a normalization of few elements, or Sigmoid, which is
-//                    a multiple of 2^-25 and so 0 below -18.
+//   less exact       ONNX Runtime runs the model with f64 in place of f32. Each
+//                    element of our result agrees with that exact one, or is a
+//                    hundred times nearer to it than the element that ONNX
+//                    Runtime computes in f32. Its algorithm cancels, such as
+//                    x * k + (b - m * k) for a normalization of few elements, or
+//                    is coarse, such as its Sigmoid, a multiple of 2^-25 and so
+//                    0 below -18.
 StatusOr<std::string> Explain(OrtProcess& ort, const RandomModel& model,
                               const NamedTensors& got,
                               const NamedTensors& want);

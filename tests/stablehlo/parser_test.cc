@@ -208,7 +208,8 @@ TEST(Parser, Errors) {
             "2:1: expected one function 'f', found two");
 }
 
-// The depth of all nesting is limited; deeper texts give an error message.
+// The depth of nesting is limited, except in locations. A deeper text gives an
+// error message.
 TEST(Parser, Depth) {
   const auto nested = [](const std::string& open, const std::string& close,
                          const std::string& inside) {

@@ -1,5 +1,5 @@
-// Tests files, binary and text, SavedModels with their variables, entries, and
-// the errors for wrong files.
+// Tests the import of binary and text files and of SavedModels with variables,
+// the choice of entries, and the errors for wrong files.
 #include "frontends/tensorflow/import.h"
 
 #include <gtest/gtest.h>

@@ -36,7 +36,7 @@ tensorflow::DataType FileTypeOf(DType dtype) {
       return tensorflow::DT_DOUBLE;
     case DType::kF8E4M3FN:
     case DType::kF8E5M2:
-      break;  // TensorFlow models in tests have no tensors of these types.
+      break;  // TensorFlow models in tests have no 8-bit floats.
   }
   return tensorflow::DT_FLOAT;
 }

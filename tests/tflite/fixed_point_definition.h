@@ -29,8 +29,9 @@ inline int32_t RoundingDivide(int32_t x, int exponent) {
 
 enum class Halves { kUp, kAwayFromZero };
 
-// Returns x * scale in fixed-point arithmetic. Products of matrices round
-// halves up, all others away from zero.
+// Returns x * scale in fixed-point arithmetic. `halves` is kUp for plain
+// convolutions, fully connected layers and products of matrices; all other
+// operators round halves away from zero.
 inline int32_t Scaled(int32_t x, double scale,
                       Halves halves = Halves::kAwayFromZero) {
   int shift = 0;

@@ -1,5 +1,6 @@
-// Tests operators that move and choose elements whose models cases/ cannot
-// write: tensors with scales and operators with options of their own.
+// Tests operators that move and choose elements, in models that files of cases/
+// cannot describe: with scales of tensors, and with options of custom
+// operators.
 #include <flatbuffers/flexbuffers.h>
 #include <gtest/gtest.h>
 

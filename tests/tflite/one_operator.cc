@@ -39,7 +39,7 @@ schema::TensorType TypeOf(DType dtype) {
       return schema::TensorType::FLOAT64;
     case DType::kF8E4M3FN:
     case DType::kF8E5M2:
-      break;  // TensorFlow Lite files have no tensors of these types.
+      break;  // TensorFlow Lite files have no 8-bit floats.
   }
   return schema::TensorType::FLOAT32;
 }

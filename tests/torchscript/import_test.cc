@@ -417,13 +417,13 @@ TEST(Import, WorkIsBounded) {
   fails_with("return x0" + std::string(5000, '.') + "y", "expected a name");
 }
 
-// The value has 8 levels of 8 items: few lists, but 16 million items if they
-// are expanded to a tree.
 TEST(Import, LooksForItemsInListsOnly) {
   ExpectError(TorchArchive("return torch.__contains__(3, x0)", {kInput}),
               "expected something to look in, found the int 3");
 }
 
+// The value has 8 levels of 8 items: few lists, but 16 million items if they
+// are expanded to a tree.
 TEST(Import, ListsThatAreHeldManyTimes) {
   const std::string nested = "[l, l, l, l, l, l, l, l]\n";
   const std::string lists =

@@ -1,5 +1,7 @@
 // Adapters that give the runtime the application's logger, threads, memory and
-// progress callback.
+// progress callback. The functions that make them return kInvalidArgument for a
+// struct of the application that is too small, lacks a function or has a worker
+// count out of range.
 //
 // Thread-safe.
 #ifndef EMBER_VM_API_CALLBACKS_H_

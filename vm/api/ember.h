@@ -63,7 +63,7 @@ typedef struct EmberKernels EmberKernels;
 
 typedef enum EmberStatus {
   EMBER_OK = 0,
-  EMBER_INVALID_ARGUMENT = 1, /* The caller passed a wrong input. */
+  EMBER_INVALID_ARGUMENT = 1, /* An argument, a tensor or a module is wrong. */
   EMBER_NOT_FOUND = 2,        /* There is no such file, input or result. */
   EMBER_UNIMPLEMENTED = 3,    /* The input is valid, but not supported. */
   EMBER_DATA_LOSS = 4,        /* A file is truncated or corrupt. */

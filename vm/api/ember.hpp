@@ -339,7 +339,7 @@ class Module {
   std::unique_ptr<EmberModule, ModuleReleaser> handle_;
 };
 
-// Returns a result. Its elements are in the session's memory, or in the
+// A result of a run. Its elements are in the session's memory, or in the
 // caller's (SetOutput).
 template <typename T>
 class Elements {
@@ -412,8 +412,8 @@ class Session {
     return Result<void>::Of(
         Api().session_set_input_strings(get(), index, &tensor));
   }
-  // Makes runs write the result to `elements`. If `elements` is empty, runs
-  // write to the session's memory again.
+  // Makes runs write the result to `elements`. If elements.data() is null, as
+  // for Span<T>(), runs write to the session's memory again.
   template <typename T>
   Result<void> SetOutput(int32_t index, Span<T> elements) {
     return Result<void>::Of(Api().session_set_output(

@@ -1,5 +1,5 @@
 // Tests options and queries of sessions and modules: readers, shapes, the
-// caller's memory for results, memory limits, threads, loggers, tiers,
+// caller's memory for results, allocators, threads, loggers, tiers, devices,
 // profiles.
 #include <algorithm>
 #include <atomic>
@@ -276,7 +276,8 @@ TEST(AllocatorTest, ARunAfterOneWithoutMemory) {
   EXPECT_EQ(Result(session), kZ);
 }
 
-// Refuses unaligned memory.
+// The session must refuse memory from the application's allocator that is not
+// aligned as requested.
 TEST(AllocatorTest, RefusesMemoryThatIsNotAligned) {
   const LoadedModule module(SampleNamed("static"));
   Heap heap;

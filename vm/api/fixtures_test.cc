@@ -63,8 +63,9 @@ size_t SizeOf(EmberType type) {
   return 0;
 }
 
-// Returns the bytes of `count` elements. Elements of float types have the
-// values 0, 0.25, … 1.5, 0, …; those of other types are 2.
+// Returns the bytes of `count` elements. Elements of f32 have the values 0,
+// 0.25, … 1.5, 0, …; those of other types are 2 as integers (their first byte
+// is 2).
 std::vector<uint8_t> MakeElements(EmberType type, size_t count) {
   std::vector<uint8_t> bytes(count * SizeOf(type));
   for (size_t i = 0; i < count; ++i) {

@@ -150,8 +150,9 @@ const vm::MetadataEntry* FindEntry(const EmberModule* module, int32_t index) {
   return at < entries.size() ? &entries[at] : nullptr;
 }
 
-// Returns the text of a dim. `signatures` are those of the program's inputs or
-// results, and `infos` are the descriptions of the same tensors.
+// Returns the text of a dim; null if `index` or `dim` is out of range.
+// `signatures` are those of the program's inputs or results, and `infos` are
+// the descriptions of the same tensors.
 const char* DimText(const std::vector<TensorInfo>& infos,
                     const vm::Program& program,
                     std::span<const TensorSignature> signatures, int32_t index,

@@ -23,8 +23,8 @@ StatusOr<std::string> FindLibrary(const std::string& name,
                                   const std::string& folder);
 
 // Loads the library, which then stays loaded, and returns the address of a
-// symbol in it. Returns NotFound with the loader's message if that fails, for
-// example because the library is of another version.
+// symbol in it. Returns NotFound if loading fails (with the loader's message),
+// or if the library lacks the symbol because it is of another version.
 StatusOr<void*> LoadSymbol(const std::string& path, const char* symbol);
 
 }  // namespace ember::api

@@ -44,7 +44,8 @@ vm::DeviceSupportFactory DeviceSupport();
 // Returns the function that loads kernels from files onto a device; null if
 // this library supports no devices.
 vm::DeviceLauncher KernelLauncher();
-// Returns the host and all devices that OpenDevice could open.
+// Returns the host and all devices that OpenDevice could open, except for the
+// null device, which computes nothing.
 std::vector<hal::DeviceDescription> ListDevices();
 
 // Loads libember_strings.so from `folder`; if that is empty, from the folders

@@ -32,7 +32,8 @@ class Fence {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool is_signalled_ = false;
-  Status status_;  // constant once signalled
+  // result of the run; does not change once the fence is signalled
+  Status status_;
 };
 
 class RunThread {

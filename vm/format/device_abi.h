@@ -7,7 +7,8 @@
 //                    in the list more than once); then, if the phase checks
 //                    indices, the record of a failed check
 //   parameters       the kernel's, 8 bytes each; then the number of the first
-//                    task, which is not 0 only if there are slices
+//                    task, which is not 0 only if a buffer is sliced
+//                    (DevicePhase::Binding of kernel_image.h)
 //   tensor maps      one for each of DevicePhase::boxes, 128 bytes each aligned
 //                    to 64: CUDA's CUtensorMap of the whole buffer
 //   workgroups       {x, y, 1}; workgroup n = x + y * (workgroups along x) runs

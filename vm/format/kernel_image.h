@@ -219,8 +219,10 @@ struct KernelImage {
   // Target that the code needs: the kind of machine and its features
   // (base/target_text.h).
   std::string target;
-  int tier = 1;             // tier of the kernel: 1 or 2
-  double error_growth = 1;  // see vm::Kernel::error_growth
+  int tier = 1;  // tier of the kernel: 1 or 2
+  // factor by which the error of the kernel's sums may exceed that of the
+  // dispatch's own sums (vm::Kernel::error_growth)
+  double error_growth = 1;
 
   // Number of parameters that the code takes: those of the dispatch, or 0 if
   // the code is specialised for all of them.

@@ -63,6 +63,7 @@ class Verifier {
 
   // Checks the number of parameters. Code for one shape takes no parameters;
   // code for a shape with open parameters takes all parameters of the dispatch.
+  // Code without a shape may take any number.
   Status CheckParameters() {
     if (image_.shape.empty()) return OkStatus();
     if (OpenParameters(image_.shape) == 0) {
@@ -158,8 +159,8 @@ class Verifier {
     return Refuse(what, "the number of an i64 formula", number);
   }
 
-  // Checks one buffer, and that buffers are sorted by scope. `last` is the
-  // scope of the previous buffer.
+  // Checks one buffer, and that inputs come first, then outputs, then all other
+  // buffers. `last` is the scope of the previous buffer.
   Status CheckBuffer(const KernelBuffer& buffer, KernelScope& last) {
     if (buffer.name.size() > kMaxTextLength)
       return Refuse("buffer", "a name of at most 65536 bytes",
@@ -246,8 +247,8 @@ class Verifier {
   const KernelImage& image_;
 };
 
-// Checks that a tensor map's order contains each dim once, and the innermost
-// dim last.
+// Checks that a tensor map's order is empty, or contains each dim once, and the
+// innermost dim last.
 Status VerifyOrder(const BoxMap& map, std::string_view map_name) {
   if (map.order.empty()) return OkStatus();
   const size_t dims = map.box.size();

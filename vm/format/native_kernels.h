@@ -63,9 +63,9 @@ NativeBytes WriteNativeKernels(std::span<const NativeKernel> kernels);
 StatusOr<std::vector<NativeKernel>> ReadNativeKernels(
     const NativeParts& parts, const std::shared_ptr<const void>& owner);
 
-// True if a file may contain the image's packed constants. False if some have a
-// type with invalid bit patterns (bool), because the bytes are not checked
-// before they are used.
+// True if a file may contain the image's packed constants. False if it has
+// none, or if some have a type with invalid bit patterns (bool), because the
+// bytes are not checked before they are used.
 bool MayBePackedBefore(const KernelImage& image);
 
 }  // namespace ember::vm

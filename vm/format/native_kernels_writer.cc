@@ -11,11 +11,12 @@
 namespace ember::vm {
 namespace {
 
-// Stores pieces of bytes one behind another. Equal pieces are stored once.
+// Stores pieces of bytes one behind another. A piece that equals an earlier one
+// is not stored again, if the earlier one's offset suits its alignment.
 class Pieces {
  public:
-  // Adds a piece, unless an equal one was added before. Returns the number of
-  // the added or the equal piece.
+  // Adds a piece, unless an equal one at a multiple of `alignment` was added
+  // before. Returns the number of the added or the equal piece.
   uint32_t Add(std::span<const uint8_t> bytes, uint64_t alignment) {
     const uint64_t hash = HashBytes(bytes);
     const auto [begin, end] = by_hash_.equal_range(hash);

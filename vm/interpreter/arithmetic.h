@@ -81,8 +81,9 @@ EMBER_FLOAT_OP(Log, LogF32, __builtin_log)
 EMBER_FLOAT_OP(Log1p, Log1pF32, __builtin_log1p)
 EMBER_FLOAT_OP(Expm1, Expm1F32, __builtin_expm1)
 EMBER_FLOAT_OP(Sin, __builtin_sinf,
-               // Elements of a tile for which SinShifted is accurate do not use
-               // this function.
+               // Functions of libm. For f32, TrigonometricKernel
+               // (strip_kernels.cc) calls them only for |x| above
+               // kTrigonometricLimit; otherwise it calls SinShifted.
                __builtin_sin)
 EMBER_FLOAT_OP(Cos, __builtin_cosf, __builtin_cos)
 EMBER_FLOAT_OP(Tan, __builtin_tanf, __builtin_tan)

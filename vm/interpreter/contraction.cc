@@ -10,8 +10,9 @@
 namespace ember::vm {
 namespace {
 
-// Number of panels of B whose products are computed between two checks of the
-// interrupt. With the largest blocks this takes about a hundred microseconds.
+// Number of panels of B (groups of panel_width_ columns) whose products are
+// computed between two checks of the interrupt. With the largest blocks this
+// takes about a hundred microseconds.
 constexpr int64_t kPanelsPerQuestion = 8;
 
 // Number of elements in one piece of the work that makes the padded copy of A.

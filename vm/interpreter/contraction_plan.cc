@@ -28,7 +28,8 @@ constexpr int64_t kMaxBlockM = 224;
 // Largest value of m, n and k, and of those products of two of them that are
 // sizes of packed operands, blocks or results. Larger contractions are run as
 // strips. So all strides and sizes of a contraction fit in 64 bits, even after
-// rounding up to panels, and its forms are within kMaxReach.
+// rounding up to panels, and the affine forms of its indices stay within
+// kMaxReach (stage_analysis.h).
 constexpr int64_t kMaxElements = int64_t{1} << 42;
 
 int64_t Product(const StageAnalysis& analysis, const std::vector<int>& axes) {
@@ -56,8 +57,8 @@ bool IsContractionType(DType type) {
   return IsFloat(type) || type == DType::kI32 || type == DType::kU32;
 }
 
-// Sets the form's coefficients of the axes such that the form is `unit` times
-// the axes' row-major flat index.
+// Sets the affine form's coefficients of the axes such that the form is `unit`
+// times the axes' row-major flat index.
 void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
                   int64_t unit, Affine& form) {
   for (size_t i = axes.size(); i-- > 0;) {
@@ -66,8 +67,8 @@ void AddFlatIndex(const StageAnalysis& analysis, const std::vector<int>& axes,
   }
 }
 
-// Returns the factor s if the form is s times the row-major flat index of the
-// axes; -1 if it is not.
+// Returns the factor s if the affine form is s times the row-major flat index
+// of the axes, and -1 if it is not. Without axes it returns 0.
 int64_t FlatStride(const StageAnalysis& analysis, const std::vector<int>& axes,
                    const Affine& form) {
   if (axes.empty()) return 0;
@@ -312,8 +313,8 @@ void Contraction::ChooseBlocks(const StageAnalysis& analysis,
     block_k_ =
         std::min(RoundUp(DivideRoundingUp(k_, blocks), run), most / run * run);
   }
-  // The row stride of packed A is 64 bytes larger than a row, because rows
-  // whose distance is a power of two would share few sets of the cache.
+  // The row stride of packed A is at least 64 bytes larger than a row, because
+  // rows whose distance is a power of two would share few sets of the cache.
   a_stride_ = block_k_ + 64 / size_;
   a_stride_ = (a_stride_ + 7) / 8 * 8;
 }

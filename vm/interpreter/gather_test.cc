@@ -7,8 +7,8 @@
 namespace ember::vm {
 namespace {
 
-// Fills an input. Elements of i64 buffers are 0, 0, 1, 1, …, so that they are
-// valid indices; those of other buffers look random.
+// Fills an input. Elements of buffer 0, which is i64, are 0, 0, 1, 1, …, so
+// that they are valid indices. Element i of any other buffer is the f32 i.
 void FillIndices(int buffer, std::vector<char>& bytes) {
   if (buffer == 0) {
     for (int64_t i = 0; i < static_cast<int64_t>(bytes.size()) / 8; ++i) {

@@ -106,8 +106,8 @@ double UlpError(float found, double exact) {
   return std::fabs(static_cast<double>(found) - exact) / unit;
 }
 
-// Returns the largest error for |x| <= limit, over all exponents and a sample
-// of mantissas.
+// Returns the largest error in units in the last place (UlpError) for |x| <=
+// limit, over all exponents and a sample of mantissas.
 double LargestError(const std::string& function, double (*exact)(double),
                     float limit) {
   constexpr int64_t kCount = 1 << 20;

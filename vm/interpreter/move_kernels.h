@@ -220,8 +220,8 @@ inline To CastValue(From value) {
     return value != From(0);
   } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
     // Converts a float to an integer: truncates, and saturates at the limits of
-    // the integer type. The limits are powers of two, so they are exact as
-    // floats.
+    // the integer type; NaN gives 0. The limits are powers of two, so they are
+    // exact as floats.
     constexpr int kBits = sizeof(To) * 8 - (std::is_signed_v<To> ? 1 : 0);
     constexpr From kAbove =
         From(static_cast<uint64_t>(1) << (kBits - 1)) * From(2);
@@ -244,7 +244,8 @@ void CastKernel(const TileArguments& t) {
 }
 
 // Converts a 64-bit integer to a double, such that rounding the double to fewer
-// bits gives the same as rounding the integer.
+// bits gives the same as rounding the integer. Values of other types are
+// converted exactly.
 template <typename From>
 inline double OddDouble(From value) {
   if constexpr (sizeof(From) == 8 && !kIsFloat<From>) {

@@ -120,7 +120,7 @@ Status PlanBuilder::Build() {
 }
 
 // True if a single stage, without an update, stores to every element of the
-// buffer before any stage reads it.
+// buffer before any stage reads it. Also true if no stage uses the buffer.
 bool PlanBuilder::IsStoredByOneStage(int buffer) const {
   for (const StageAnalysis* const stage : stages_of_[buffer]) {
     if (const auto stored = stage->StoresAllOf(buffer)) return *stored;

@@ -305,7 +305,8 @@ TEST(PlanTest, MatrixProducts) {
         "dispatch @tn(%a: " + t + "[20, 15], %b: " + t + "[20, 17]) -> (%c: " +
             t + "[17, 15]) { %c[j, i] = sum(k < 20) %b[k, j] * %a[k, i] }",
         options);
-    // This contraction has few rows and many steps along K.
+    // This contraction is a product of few rows with a matrix, with many steps
+    // along K.
     ExpectMatchesDefinition(
         "dispatch @vector(%a: " + t + "[2, 300], %b: " + t +
             "[300, 33]) -> (%c: " + t +

@@ -8,9 +8,9 @@
 namespace ember::vm {
 namespace {
 
-// True if the stage stores to every element of the buffer: each index i is a
-// different axis, which runs over the whole dimension i. In less simple cases
-// the result is false.
+// True if the stage assigns to every element of the buffer, which this function
+// proves only if each index i is a different axis, which runs over the whole
+// dimension i. In less simple cases the result is false.
 bool StoresAll(const tensor::Dispatch& dispatch,
                const tensor::ConcreteHeader& header, const tensor::Stage& stage,
                const tensor::Store& store) {

@@ -27,6 +27,7 @@ struct RowChoice {
 
 // Returns the possible choices of a stage's rows, each with the number of
 // leading axes that form the rows: from one row to the largest possible number.
+// A stage whose points must run in order has only one row.
 std::vector<RowChoice> ChoicesOf(const AnalyzedStage& stage) {
   const int limit = stage.contraction ? stage.contraction->first_n
                                       : stage.analysis.spatial_count;
@@ -208,7 +209,7 @@ class Grouper {
   }
 
   // Adds to each group the temporary buffers that only stages of the group
-  // access.
+  // access, each access within one row. Groups of one row get none.
   void FindTemporaries() {
     std::vector<RowGroup*> group_of;  // for each stage, the group that contains
                                       // it

@@ -375,7 +375,8 @@ class Analyzer {
       }
       // An access has either guards or dynamic indices. If one index is not
       // affine, the others that are not proved in bounds become dynamic
-      // indices, too.
+      // indices, too. If the offset might exceed kMaxReach (`fits` is false),
+      // all do.
       if (!fits || !dim.affine || (!proved && !all_affine)) {
         access.dynamic.push_back(dim);
       } else {

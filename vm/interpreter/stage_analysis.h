@@ -33,8 +33,8 @@ inline constexpr int kMaxAxes = 16;
 // the analysis.
 inline constexpr int64_t kMaxReach = int64_t{1} << 58;
 
-// An affine form: constant + sum over axes of coefficients[axis] * axis. No
-// value of the form exceeds kMaxReach.
+// An affine form: constant + sum over axes of coefficients[axis] * axis. The
+// absolute value of the form never exceeds kMaxReach.
 struct Affine {
   int64_t constant = 0;
   int64_t coefficients[kMaxAxes] = {};
@@ -137,9 +137,9 @@ struct StageAnalysis {
   }
   int64_t SpatialPoints() const;
   int64_t ReductionPoints() const;
-  // Returns true if the stage is sure to assign to every element of the buffer,
-  // where it must be the first stage that stores to the buffer. Returns nullopt
-  // if it does not store to the buffer.
+  // For the first stage that stores to the buffer: returns true if the stage is
+  // sure to assign to every element of the buffer, and false if not. Returns
+  // nullopt if this stage does not store to the buffer.
   std::optional<bool> StoresAllOf(int buffer) const;
 
   static StatusOr<StageAnalysis> Make(const tensor::Dispatch& dispatch,

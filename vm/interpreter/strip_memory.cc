@@ -285,9 +285,10 @@ bool StripCompiler::Transposes(const StripOp& op) const {
   return false;
 }
 
-// If only the store uses the last load's tile, removes the load, because a
-// store can read memory with any stride directly. Returns the strip register
-// that the store must read.
+// If the last instruction loads the tile that the spec's only store uses,
+// without a conversion or transposition, removes the load, because a store can
+// read memory with any stride directly. Returns the strip register that the
+// store must read.
 int StripCompiler::SkipLoad(DType type, int value) {
   if (spec_.stores.size() != 1 || program_.prologue.empty() ||
       !IsUsableInPlace(type))

@@ -67,8 +67,8 @@ struct StripSpec {
 
 enum class StripMode : uint8_t {
   kMap,  // the stage has no reduction
-  // The accumulator is a tile of spatial points. Each reduction step is one
-  // call of a kernel on the whole tile.
+  // The accumulator is a tile of spatial points. Each reduction step combines
+  // the whole tile with it.
   kVertical,
   // The columns of a tile are a reduction axis: each row of the tile is reduced
   // to one element.

@@ -47,7 +47,7 @@ class DataFlow {
   DataFlow(const Program& program, const ModuleDefinition& module);
   // Computes the facts that hold at the start of each block. Returns
   // ResourceExhausted if the program exceeds the limit kMaxBlockRegisters
-  // (vm/isa/limits.h).
+  // (vm/isa/limits.h), or if its blocks would be visited too often.
   Status Solve();
   const std::vector<Block>& blocks() const { return blocks_; }
   // Changes `state` from the facts before an instruction to the facts after it.

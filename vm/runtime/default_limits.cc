@@ -11,8 +11,8 @@ namespace ember::vm {
 namespace {
 
 // Returns the number that a file contains. Returns INT64_MAX if the file does
-// not exist, or contains the word "max" (no limit) or another text in place of
-// a number.
+// not exist, or contains a number below 1, the word "max" (no limit) or another
+// text in place of a number.
 int64_t NumberIn(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "re");
   if (file == nullptr) return INT64_MAX;
@@ -26,7 +26,7 @@ int64_t NumberIn(const std::string& path) {
 
 // Returns the smallest memory limit of this process's control group and all
 // groups that contain it (version 2 of control groups, in which the entry is
-// "0::/path").
+// "0::/path"). Of version 1 it reads only the limit of the root group.
 int64_t GroupLimit() {
   const std::string root = "/sys/fs/cgroup";
   int64_t limit = std::min(NumberIn(root + "/memory.max"),

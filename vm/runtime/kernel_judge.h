@@ -35,7 +35,7 @@ struct ComparedCall {
   std::span<const int64_t> parameters;
   std::string_view target;  // result of hal::Device::target()
   int threads = 1;
-  // see KernelRequest::constant_inputs
+  // For each input: true if it is always the same constant of the module.
   const std::vector<bool>& constant_inputs;
   // Inputs as they were before the call, in order.
   std::span<const void* const> inputs;

@@ -11,7 +11,7 @@ namespace ember::vm {
 namespace {
 
 // There are four size classes for each power of two, so at most a fifth of a
-// block is unused. The smallest size class is 256 bytes.
+// block is unused, except in blocks of the smallest size class, 256 bytes.
 constexpr int kSmallestShift = 8;  // the smallest size class is 256 bytes
 constexpr int kClassCount = (63 - kSmallestShift) * 4;
 

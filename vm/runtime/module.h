@@ -71,7 +71,8 @@ class Module {
 };
 
 // Returns the text of a signature, such as "2x?x8xf32". With names of symbols
-// it is, for example, "NxCx8xf32", and with a logical type "3xu8 as f8e4m3fn".
+// it is, for example, "NxCx8xf32", or "[batch, 8] f32" if a name has several
+// characters; with a logical type it is, for example, "3xu8 as f8e4m3fn".
 std::string SignatureText(const Program& program,
                           const TensorSignature& signature);
 

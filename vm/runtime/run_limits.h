@@ -48,7 +48,8 @@ class RunLimits {
   // Counts a step. Returns false if the run has reached its limit on steps or
   // was stopped.
   bool TakeStep() { return --steps_left_ >= 0 && !interrupt_.ShouldStop(); }
-  // Returns the error of a run for which TakeStep returned false.
+  // Returns the error of a run for which TakeStep returned false: the
+  // interrupt's status if the run was stopped, else kResourceExhausted.
   Status StepError(const Program& program) const;
 
   // Counts points. Returns false if the run may not evaluate this many more

@@ -74,9 +74,9 @@ struct SessionOptions {
   // The function that executes calls of library functions. If it is null, the
   // session refuses such calls, and the program is smaller.
   LibraryCaller library = CallLibraryFunction;
-  // Kernels and counters that all sessions of a module share (and, if the
-  // device is not the host, all its sessions on this device). If it is null,
-  // the host runs all dispatches at tier 0.
+  // Kernels and counters that sessions of a module share, all of them on the
+  // host or all on one device. If it is null, the host runs all dispatches at
+  // tier 0.
   std::shared_ptr<Tiering> tiering;
   // True: kernels that do not depend on each other may run concurrently, each
   // on one worker, if that is measured to be faster

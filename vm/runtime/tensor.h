@@ -25,7 +25,8 @@
 namespace ember::vm {
 
 // Returns the product of the dims and the element size. Returns an error if a
-// dim is negative or if the product does not fit int64.
+// dim is negative or if the product does not fit int64; a product with a dim of
+// 0 is 0, whatever the other dims are.
 StatusOr<int64_t> TensorByteSize(DType type, std::span<const int64_t> dims);
 
 // Returns a text such as "1x3xf32"; for a scalar, the element type alone, such

@@ -38,7 +38,7 @@ bool MayBeZero(const Dim& dim) {
 
 // True if `extent` is a symbol that needs no further broadcast into `result`,
 // because `result` was made from it: `result` is 0 where the symbol is 0, and
-// more than 1 where the symbol is more than 1.
+// more than 1 where the symbol is more than 1 (and no other symbol is 0).
 bool Absorbs(const Dim& result, const Dim& extent) {
   const std::set<std::string> names = extent.Symbols();
   if (names.size() != 1 || extent != Dim::Symbol(*names.begin())) return false;

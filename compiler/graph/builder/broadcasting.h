@@ -30,14 +30,14 @@ struct AssumedDims {
   Dim a, b;
 };
 
-// True if the extent is 1 for some values of its symbols. A symbol may have any
-// value from 0 on.
+// True unless it is proved that no values of its symbols make the extent 1. A
+// symbol may have any value from 0 on.
 bool MayBeUnit(const Dim& dim);
 
 // True if one dim may be 1 while the other is not, so that assuming them equal
-// excludes a legal broadcast. False for two expressions of one symbol, such as
-// an image's height before and after scaling: models with such dims intend them
-// to be equal.
+// excludes a legal broadcast. False for two expressions that share a symbol,
+// such as an image's height before and after scaling: models with such dims
+// intend them to be equal.
 bool MayBroadcast(const Dim& a, const Dim& b);
 
 // Returns the extent of the result of broadcasting operands of these extents.

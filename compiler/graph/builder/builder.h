@@ -79,8 +79,8 @@ class GraphBuilder {
   }
   // Decides how an operator with its own broadcasting rules treats two of its
   // dims. Returns true if only the data decides whether `a` is 1 while `b` is
-  // not. Returns false if the caller may assume that `a` is not 1; the builder
-  // records this assumption.
+  // not. Returns false if this is known already, or if the caller may assume
+  // that `a` is not 1; the builder then records the assumption.
   bool LeavesBroadcastOpen(const Dim& a, const Dim& b);
   // True if the graph assumes that some dims are equal, as a reshape of open
   // dims may require.
@@ -91,7 +91,7 @@ class GraphBuilder {
   StatusOr<Graph> Finish();
 
   // Adds any operator by name and returns its first result. An unknown name is
-  // an error. Contractions of f16 and bf16, for which the operator gives f32,
+  // an error. Contractions of narrow floats, for which the operator gives f32,
   // are cast back to the operands' type.
   Value* Apply(std::string_view operator_name, std::vector<Value*> operands,
                Attributes attributes = {});
@@ -167,10 +167,10 @@ class GraphBuilder {
   Value* Contract(Value* a, Value* b, std::string_view spec);
   // Multiplies matrices as numpy.matmul does, with broadcasting of batch dims.
   Value* MatMul(Value* a, Value* b);
-  // Computes the softmax along an axis; f16 and bf16 are computed in f32.
+  // Computes the softmax along an axis; narrow floats are computed in f32.
   Value* Softmax(Value* a, int axis);
-  // Computes the mean along axes. Divides integers toward zero, and sums f16
-  // and bf16 in f32.
+  // Computes the mean along axes. Divides integers toward zero, and computes
+  // narrow floats in f32.
   Value* Mean(Value* a, std::vector<int64_t> axes, bool keep);
 
   // Returns the integer contents of a value, row-major, if they are known as
@@ -185,7 +185,8 @@ class GraphBuilder {
   std::optional<std::vector<double>> ConstantContents(Value* value) const;
 
  private:
-  // True if no earlier operation failed and no operand is null.
+  // True if no earlier operation failed and no operand is null. A null operand
+  // is an error in the caller (kInternal).
   bool Ready(std::span<Value* const> operands);
   // Counts one more operation. If the limit does not allow it, sets the
   // builder's error and returns false.

@@ -326,7 +326,8 @@ TEST(GraphBuilderTest, LongDimsBecomeSymbols) {
   }
   ASSERT_TRUE(b.status().ok()) << b.status().message();
   EXPECT_LE(first->shape()[0].ToString().size(), 512u);
-  // Both calls computed equal expressions, so the same symbol replaces them.
+  // The two chains of operations compute equal expressions, so the same symbol
+  // replaces them.
   EXPECT_EQ(first->shape(), second->shape());
   b.Output("y", b.Add(first, second));
   const StatusOr<Graph> graph = b.Finish();

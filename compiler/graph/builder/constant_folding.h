@@ -13,8 +13,9 @@ namespace ember::graph {
 // Evaluates the operation and returns the bytes of its only result. Returns
 // nullopt if an operand is not constant, if the operands together or the result
 // have more than 4096 elements, if the result is much larger than the operands,
-// or if the evaluation fails (an index out of range). Matrices of bytes are not
-// widened: they are weights of quantized products.
+// if dims or attributes have symbols, if an integer is divided by 0, or if the
+// evaluation fails (an index out of range). Casts of matrices of bytes to a
+// wider type are not folded either: they are weights of quantized products.
 std::optional<ConstantData> FoldSmallConstant(const Operation& operation);
 
 // Returns the elements of a value that a `constant` operation makes; null for

@@ -39,8 +39,8 @@ class Region {
   Region(Region&&) = default;
 
   GraphBuilder& builder() { return builder_; }
-  // Returns the value inside the region. Constants, and integers that are known
-  // as expressions, are made again inside instead of being passed in.
+  // Returns the value inside the region. Constants, and values of type i64 that
+  // are known as expressions, are made again inside instead of being passed in.
   Value* Capture(Value* outer);
   // Adds an input that is not a captured value, such as a loop's carried value.
   // All of these inputs come before the first Capture.

@@ -87,8 +87,10 @@ MaybeDim ConstantElement(uint64_t bits, DType type) {
 
 bool NonNegative(const Dim& dim) { return dim.LowerBound().value_or(-1) >= 0; }
 
-// Returns the quotient only if the division is exact. A remainder would make
-// the quotient round: toward zero for integers, to a fraction for floats.
+// Returns the quotient where it is known: if the division is exact, or, for
+// integers, if both operands are not negative or both are constants. Otherwise
+// a remainder would make it round in another way than FloorDivide: toward zero
+// for integers, to a fraction for floats.
 MaybeDim Divide(const Dim& a, const Dim& b, bool is_float) {
   if (b == Dim(0)) return std::nullopt;
   const Dim quotient = FloorDivide(a, b);

@@ -20,8 +20,8 @@ struct Position {
   size_t dim;
 };
 
-// Sets the dims at all positions to the same one: a constant among them if
-// there is one, otherwise the first.
+// Sets the open dims at all positions to the same one: a constant among the
+// dims if there is one, otherwise the first dim.
 void Agree(const std::vector<Position>& positions, std::vector<Shape>& shapes) {
   const Dim* chosen = nullptr;
   for (const Position& position : positions) {

@@ -65,7 +65,7 @@ Graph Observed(uint64_t seed) {
   return graph;
 }
 
-// True if the tensors are equal. Any two NaNs are equal.
+// True if the tensors have the same type, extents and bytes.
 bool SameTensor(const TensorData& a, const TensorData& b) {
   if (a.dtype != b.dtype || a.extents != b.extents) return false;
   return a.data.bytes.size() == b.data.bytes.size() &&

@@ -33,8 +33,8 @@ Scalar DefineGather(ElementContext& context, Indices indices) {
 }
 
 // Checks the operands of gather_elements and scatter_elements: the indices must
-// have the rank of the data, and no extent larger than the data's, except along
-// the attribute `axis`.
+// have the rank of the data, and no extent that is surely larger than the
+// data's, except along the attribute `axis`.
 Status CheckElementwiseIndices(const Operation& operation) {
   const Value& data = *operation.operand(0);
   EMBER_RETURN_IF_ERROR(CheckIndexOperand(operation, 1));
@@ -66,6 +66,8 @@ Scalar DefineGatherElements(ElementContext& context, Indices indices) {
 
 // Returns the extent of the last dim of the index tensor of gather_nd or
 // scatter_nd: the number of the data's dims that one tuple of indices selects.
+// Returns an error if the extent is not constant or is above the number of
+// those dims.
 StatusOr<int64_t> IndexDepth(const Operation& operation, int64_t batch_dims) {
   const Value& data = *operation.operand(0);
   const Value& indices = *operation.operand(1);

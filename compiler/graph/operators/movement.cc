@@ -214,8 +214,9 @@ Scalar Clamp(Scalar index, Scalar zero, Scalar last) {
 }
 
 // Returns the index that padding mode "reflect" reads: an index outside of the
-// dim is mirrored at the first and the last element as often as needed. The
-// final clamp changes no index, but it lets later analysis prove the range.
+// dim is mirrored at the first and the last element as often as needed, or only
+// once if `once` says that this suffices. The final clamp changes no index, but
+// it lets later analysis prove the range.
 Scalar ReflectIndex(ElementContext& context, Scalar index, const Dim& dim,
                     bool once) {
   const Scalar zero = context.Index(0);

@@ -40,8 +40,9 @@ std::vector<std::string> SplitGraphs(const std::string& text) {
   return graphs;
 }
 
-// True if a result is close enough to the expected number. Floats must agree
-// within 1e-6 (1e-3 for 16 bits), all other types exactly.
+// True if a result is close enough to the expected number b: within 1e-6 (1e-3
+// for types of 16 bits) times |b|, or times 1 if |b| is less. Small integers
+// must therefore be equal. Two NaNs count as equal.
 bool Near(double a, double b, DType type) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (a == b) return true;

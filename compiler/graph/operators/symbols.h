@@ -24,7 +24,8 @@ void CollectSymbols(const Shape& shape, std::set<std::string>& symbols);
 std::set<std::string> FreeSymbols(const Graph& region);
 
 // Returns the symbols to which the graph's operations, including those in
-// regions, give values (attribute `defines`).
+// regions, give values (attribute `defines`), and the symbols of the attribute
+// `varying` of loops.
 std::set<std::string> SymbolsDefinedIn(const Graph& graph);
 
 }  // namespace ember::graph

@@ -11,8 +11,9 @@ namespace {
 
 constexpr size_t kControlTokens = 4;
 
-// Returns the tokens of a vocabulary of bytes. GGUF writes a byte that is no
-// printable character of ASCII as another character.
+// Returns the tokens of a small text vocabulary: control tokens, single bytes,
+// and "he". GGUF writes a byte that is no printable character of ASCII as
+// another character.
 std::vector<std::string> TextTokens() {
   std::vector<std::string> tokens = {
       "<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>", "\u010A", "\u0120"};

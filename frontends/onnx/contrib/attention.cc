@@ -38,7 +38,8 @@ struct MultiHeadResults {
 
 Tensor Wide(Tensor x) { return x ? Cast(x, ComputeType(x.dtype())) : x; }
 
-// Pads the last dim with zeros up to `length`.
+// Pads the last dim with zeros up to `length`. A dim of 1 stays, because it
+// broadcasts.
 Tensor ExtendLast(Tensor x, const Dim& length) {
   if (x.dim(-1) == length || x.dim(-1) == Dim(1)) return x;
   Shape high(x.rank(), Dim(0));
@@ -122,7 +123,8 @@ MultiHeadResults Compute(NodeContext& c, const MultiHead& m) {
 }
 
 // Applies rotary positions to x: rotates pairs of the first `rotated` elements
-// by the angle position * 10000^(-2i / size). Positions begin at `past`.
+// by the angle position * 10000^(-2i / rotated) for pair i. Positions begin at
+// `past`.
 Tensor RotateByPosition(NodeContext& c, Tensor x, Tensor past,
                         int64_t rotated) {
   const Dim half(rotated / 2);
@@ -156,7 +158,7 @@ void RotateOperands(NodeContext& c, MultiHead& m) {
 }
 
 // Splits x[batch, sequence, …], whose last dim holds q, k and v one after
-// another.
+// another. Returns false after an error.
 bool SplitProjection(NodeContext& c, Tensor x, int64_t heads,
                      const std::vector<Dim>& sizes, MultiHead& m) {
   Tensor* const parts[] = {&m.q, &m.k, &m.v};

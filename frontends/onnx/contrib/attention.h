@@ -33,7 +33,7 @@ struct AttentionResults {
 
 AttentionResults Attend(const AttentionOperands& operands);
 
-// Returns the attribute `scale`, or 1 / sqrt(head size) without it.
+// Returns the attribute `scale`, or 1 / sqrt(head size) if it is absent or 0.
 Tensor AttentionScale(NodeContext& c, const Dim& head_size);
 
 // Extents of an attention, and the position of the queries among the keys:
@@ -53,7 +53,7 @@ Tensor QueryPositions(NodeContext& c, const AttentionExtents& extents);
 // Returns a bias that is `filter` for the keys that the mask hides. The mask
 // holds lengths (and starts) of the keys per batch, or a flag per key that is 1
 // for keys that count, with or without a dim of queries. The result is absent
-// if the mask hides nothing.
+// for a mask [batch, 1], which is the same for all keys.
 Tensor MaskBias(NodeContext& c, Tensor mask, const AttentionExtents& extents,
                 double filter);
 

@@ -91,6 +91,7 @@ void ImportCDist(NodeContext& c) {
 }
 
 // Imports IsAllFinite: true if no element of any operand is infinite or NaN.
+// With isinf_only only infinities count, with isnan_only only NaNs.
 void ImportIsAllFinite(NodeContext& c) {
   const bool only_infinity = c.Integer("isinf_only", 0) != 0;
   const bool only_nan = c.Integer("isnan_only", 0) != 0;

@@ -220,7 +220,9 @@ class BeamSearcher {
         Minimum(state.ended_count + added, DimScalar(builder, o_.beams));
   }
 
-  // True if no beam can become better than the worst ended sequence.
+  // True for the prompts that are done: those that have `beams` ended
+  // sequences, of which no growing beam can beat the worst. With early_stopping
+  // the number of ended sequences suffices.
   Tensor IsDone(const BeamState& state, Tensor best, Tensor length) const {
     GraphBuilder& builder = best.builder();
     const Tensor full = Equal(state.ended_count, DimScalar(builder, o_.beams));
@@ -235,7 +237,7 @@ class BeamSearcher {
 };
 
 // Reads num_beams or num_return_sequences: an operand of one element, at most
-// 128; 1 if it is absent.
+// 128; 1 if it is absent; nullopt after an error.
 std::optional<Dim> CountOperand(NodeContext& c, int input,
                                 const std::string& what) {
   constexpr int64_t kMax = 128;
@@ -318,7 +320,8 @@ struct BeamResults {
   Tensor scores;
 };
 
-// Builds the loop that generates the tokens after the first one.
+// Builds the loop that generates the tokens after the first one; nullopt after
+// an error.
 std::optional<BeamResults> RunLoop(NodeContext& c, Decoder& decoder,
                                    const BeamOptions& options,
                                    const BeamSearcher& search,

@@ -39,8 +39,9 @@ class Decoder {
   // Repeats each row of the state `beams` times; the copies are adjacent.
   void ExpandRows(const Dim& beams);
 
-  // The values that the loop carries for the decoder: past keys and values.
-  // Their dim of positions grows from iteration to iteration.
+  // The values that the loop carries for the decoder: past keys and values, for
+  // GPT after the attention mask. Their dim of positions grows from iteration
+  // to iteration.
   const std::vector<Tensor>& state() const { return state_; }
   // Runs the decoder for one token, and returns the scores of the next token.
   // `state` holds the carried values of this iteration, and on return those of

@@ -76,8 +76,8 @@ Tensor WriteTokens(Tensor sequences, Tensor tokens, Tensor length);
 // Returns bool[]: true if some row is not done. done: bool [rows].
 Tensor AnyOpen(Tensor done);
 
-// Fails unless there is a prompt (operand 0), and at most `most` operands, all
-// of them plain tensors.
+// Returns false, with an error, unless there is a prompt (operand 0), and at
+// most `most` operands, all of them plain tensors.
 bool CheckTensors(NodeContext& c, int most);
 // Returns an operand of one element as a scalar; absent if the operand is.
 Tensor ScalarOperand(NodeContext& c, int input, DType type);

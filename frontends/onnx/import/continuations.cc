@@ -15,8 +15,7 @@
 namespace ember::onnx {
 namespace {
 
-// Largest nesting depth of Ifs that are imported in this way. Each level
-// doubles the nodes that follow.
+// Largest nesting depth of splits. Each level doubles the nodes that follow.
 constexpr size_t kMaxInEachOther = 3;
 
 }  // namespace

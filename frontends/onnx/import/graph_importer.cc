@@ -22,7 +22,8 @@ constexpr int64_t kMaxNodes = 2'000'000;
 constexpr size_t kLongestName = 256;
 
 // Returns a copy of the node in which each attribute that refers to an
-// attribute of the function call is replaced by the value that the call gives.
+// attribute of the function call is replaced by the value that the call gives,
+// or left out if the call gives none.
 std::shared_ptr<const NodeProto> BindAttributes(
     const NodeProto& node,
     const std::map<std::string, const AttributeProto*>& bindings) {

@@ -134,7 +134,8 @@ class GraphImporter {
   // within this one has failed; nullopt if there is none.
   std::optional<Split> SplitAround(const Split& failed,
                                    const Scope& scope) const;
-  // True if each branch of this If may be imported with all nodes that follow.
+  // True unless the split at `origin` failed before, or kMaxInEachOther splits
+  // are in progress. See taken_branches_.
   bool MaySplit(const std::string& origin) const;
   Status ImportNode(const NodeProto& node, int index, Scope& scope);
   Status ImportCall(const FunctionProto& function, const NodeProto& node,
@@ -173,8 +174,9 @@ class GraphImporter {
   // sets split_. Defined in unit_dims.cc.
   bool AddUnitAxes(const NodeProto& node, std::vector<Tensor>& inputs,
                    const Scope& scope);
-  // Adds input 3 to a MaxUnpool: the shape of the operand of the MaxPool that
-  // made the indices. The indices refer to this shape.
+  // Adds input 3 to a MaxUnpool that has an output shape: the shape of the
+  // operand of the MaxPool that made the indices, if it is known. The indices
+  // refer to this shape.
   void AddPooledShape(const NodeProto& node, std::vector<Tensor>& inputs,
                       const Scope& scope) const;
   std::optional<std::vector<int64_t>> UnitAxes(const NodeProto& node, Tensor x,

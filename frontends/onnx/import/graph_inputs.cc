@@ -209,8 +209,9 @@ Status CheckPins(const std::vector<InputType>& inputs,
 std::string ToIdentifier(std::string_view text) {
   std::string name;
   for (char c : text) name += IsLetterOrDigit(c) ? c : '_';
-  // Names of symbols that begin with '_' are reserved for the compiler, so such
-  // a name gets a letter in front.
+  // A name that is empty or begins with a digit is no identifier, and names
+  // that begin with an underscore are reserved for the compiler. Such a name
+  // gets a letter in front.
   if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9'))
     name = "d" + name;
   return name;

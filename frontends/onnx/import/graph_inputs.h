@@ -39,7 +39,7 @@ bool FitsType(const TypeProto& type, const Tensor& value);
 Status CheckName(std::string_view what, const std::string& name);
 
 // Converts a name of the model to an identifier, for the name of a dim:
-// letters, digits and '_', not starting with a digit.
+// letters, digits and '_', starting with a letter.
 std::string ToIdentifier(std::string_view text);
 
 }  // namespace ember::onnx

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMaxDepth = 130;
 
 // Appends the names that a subgraph captures: values from outside that its
-// nodes use.
+// nodes or outputs use.
 void CollectCaptured(const GraphProto& graph, int depth,
                      std::vector<std::string>& names) {
   if (depth > kMaxDepth) return;

@@ -56,13 +56,14 @@ std::string_view CanonicalDomain(std::string_view domain);
 // Returns one line about versions of the format and of operator sets that are
 // newer than those that this importer knows; empty if there are none.
 std::string NewerThanKnown(const ModelProto& model);
-// Returns the node's name, or OpType_index without one, on one line.
+// Returns the node's name, or OpType_index without one, on one line; a long
+// name is cut.
 std::string NodeLabel(const NodeProto& node, int index);
 // Returns "conv1 (Conv)", or "Conv_3" for a node without a name.
 std::string NodeOrigin(const NodeProto& node, int index);
 
 // Returns an Unimplemented error that lists every operator of the model that
-// has no row in the operator table, with its nodes.
+// has no row in the operator table, with its nodes; OK if there is none.
 Status CheckOperatorsSupported(const ModelIndex& index,
                                std::string_view model_name);
 

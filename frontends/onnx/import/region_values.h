@@ -64,8 +64,9 @@ void CheckOperands(NodeContext& c, int first, bool sequences);
 // of a sequence are separate tensors, each of them is captured.
 Tensor Captured(graph::Region& region, const Tensor& outer);
 
-// True if each pair a[i], b[i] can be made one kind of value, which can then
-// hold either; sequences of different kinds always can.
+// True if a and b have the same number of values, and each pair a[i], b[i] can
+// be made one kind of value, which can then hold either; sequences of different
+// kinds always can.
 bool SameKinds(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
 
 // Converts the value to an optional of this kind.

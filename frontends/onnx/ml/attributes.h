@@ -74,8 +74,8 @@ Tensor ReadRows(NodeContext& c);
 // else f32.
 DType ScoreType(Tensor x);
 
-// Fails unless the numbers `found` and `expected` are equal. `what` names the
-// counted objects in the error.
+// Returns false, with an error, unless the numbers `found` and `expected` are
+// equal. `what` names the counted objects in the error.
 bool CheckCount(NodeContext& c, std::string_view what, size_t found,
                 size_t expected);
 

@@ -20,8 +20,8 @@ void ImportBinarizer(NodeContext& c) {
   c.SetOutput(0, Cast(Less(threshold, wide), x.dtype()));
 }
 
-// Fails unless `count`, the length of the attribute `name`, is 1 or the number
-// of features of x.
+// Returns false, with an error, unless `count`, the length of the attribute
+// `name`, is 1 or the number of features of x.
 bool CheckPerFeature(NodeContext& c, std::string_view name, size_t count,
                      Tensor x) {
   if (!c.CheckRank(0, 1)) return false;

@@ -9,9 +9,8 @@
 namespace ember::onnx {
 namespace {
 
-// Returns the scores x [N, F] · coefficients [targets, F]ᵀ + intercepts as f32;
-// intercepts may be empty. The computation is in the type that ScoreType
-// returns.
+// Returns the scores x [N, F] · coefficients [targets, F]ᵀ + intercepts in the
+// type that ScoreType returns; intercepts may be empty. Null after an error.
 Tensor LinearScores(NodeContext& c, const std::vector<double>& coefficients,
                     const std::vector<double>& intercepts, int64_t targets) {
   Tensor x = ReadRows(c);

@@ -106,7 +106,8 @@ void ImportDictVectorizer(NodeContext& c) {
   c.SetOutput(0, MarkedAs(Unsqueeze(y, {0}), map->string_values));
 }
 
-// Returns a map's values, [n], as numbers or strings, depending on `cast_to`.
+// Returns a map's values, [n], as numbers or strings, depending on `cast_to`;
+// nullopt after an error.
 std::optional<Tensor> CastValues(NodeContext& c, const Map& map,
                                  const std::string& cast_to) {
   if (cast_to == "TO_STRING") {

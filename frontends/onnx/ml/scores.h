@@ -4,8 +4,8 @@
 //   Tensor z = PostTransform(scores, Transform::kSoftmax);   // [N, E]
 //
 // The specification names the transforms without formulas. These are the
-// formulas of ONNX Runtime and the reference implementation: only PROBIT
-// changes a single score, and PROBIT is Winitzki's approximation.
+// formulas of ONNX Runtime and the reference implementation: of a row with a
+// single score only PROBIT changes it, and PROBIT is Winitzki's approximation.
 #ifndef EMBER_FRONTENDS_ONNX_ML_SCORES_H_
 #define EMBER_FRONTENDS_ONNX_ML_SCORES_H_
 
@@ -34,8 +34,9 @@ Tensor PostTransform(Tensor scores, Transform transform);
 // The rule by which a classifier with two classes and a single score s makes a
 // score for each class.
 enum class SecondClass : uint8_t {
-  kComplement,  // the scores 1 - s and s, for probabilities
-  kNegation,    // -s, s
+  // the scores 1 - s and s; s need not be a probability
+  kComplement,
+  kNegation,  // -s, s
 };
 
 // Makes the scores of two classes, [N, 2], from a single score [N, 1], and

@@ -176,8 +176,9 @@ void SvmClassifier::RunLinear() {
   Tensor scores = Contract(x_, weights, "nf,kf->nk") + rho_.front();
   Tensor best = ArgMax(scores);
   if (labels_.size() == 2 && prob_a_.empty()) {
-    // If there are two labels, the second one wins if the largest score of the
-    // row exceeds the threshold.
+    // If there are two labels and no probabilities, the second label wins if
+    // the largest score of the row is at least 0.5 (if no coefficient is
+    // negative) or above 0 (otherwise).
     Tensor largest = Reduce(scores, "maximum", {1}, false);
     Tensor second = AllPositive() ? LessEqual(0.5, largest) : Less(0, largest);
     best = Select(second, best.Like(1), best);

@@ -66,7 +66,7 @@ void AddSearchTree(std::span<const double> members, const Children& children,
 }
 
 // Splits TreeEnsemble's 'membership_values' into the sets of the membership
-// tests. A NaN ends each set.
+// tests. A NaN ends each set. The sets are sorted, without duplicates.
 std::vector<std::vector<double>> SplitMembers(
     const std::vector<double>& values) {
   std::vector<std::vector<double>> sets(1);

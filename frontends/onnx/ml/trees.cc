@@ -114,7 +114,8 @@ class TreeClassifier {
 
  private:
   // Classifies among more than two classes: the class with the largest score
-  // wins, among those that have votes or base values.
+  // wins. If there are no base values and some vote is negative, only classes
+  // that have votes can win.
   Classified RunMany() const {
     Tensor scores = sums_;
     if (!base_.empty()) scores = scores + NumberVector(c_, base_, Type());
@@ -149,8 +150,8 @@ class TreeClassifier {
     return {First(), PostTransform(score, transform_)};
   }
 
-  // Classifies among two classes. If only one of them has votes, the sum of its
-  // votes decides: it is compared with a threshold.
+  // Classifies among two classes by one score, which is compared with 0.5 if at
+  // most one class has votes and no vote is negative, else with 0.
   Classified RunTwo() const;
 
   Tensor First() const {

@@ -112,9 +112,11 @@ class NodeContext : public ops::ImportContext {
   std::optional<Shape> Sizes(int input, std::string_view what);
   using ImportContext::Sizes;  // for any tensor
   // Reads integers of either sign: their contents if they are known when
-  // compiling, else symbols that are read when the program runs.
+  // compiling, else symbols that are read when the program runs; nullopt after
+  // an error.
   std::optional<Shape> SignedSizesOf(Tensor values, std::string_view what);
-  // True if the contents of an operand are known when compiling.
+  // True if the contents of an operand are integers that are known when
+  // compiling, maybe with symbols.
   bool IsKnown(int input) const;
   std::optional<std::vector<int64_t>> ConstantIntegers(int input,
                                                        std::string_view what);
@@ -133,7 +135,8 @@ class NodeContext : public ops::ImportContext {
                                     int rank) {
     return ops::DistinctAxes(builder(), axes, rank);
   }
-  // Fails unless the operand is present and has a rank in [minimum, maximum].
+  // Returns false, with an error, unless the operand is present and has a rank
+  // in [minimum, maximum].
   bool CheckRank(int input, int minimum, int maximum = kMaxRank) {
     return ImportContext::CheckRank(
         Input(input), "input " + std::to_string(input), minimum, maximum);
@@ -165,8 +168,8 @@ Tensor ConstantOf(graph::GraphBuilder& builder, const TensorBytes& bytes);
 // Adds to `names` the names of all graph inputs from which `value` is computed.
 void CollectInputs(const graph::Value* value, std::set<std::string>& names);
 
-// Fails unless the operands with these indices are present. It is for operators
-// whose optional inputs precede required ones.
+// Returns false, with an error, unless the operands with these indices are
+// present. It is for operators whose optional inputs precede required ones.
 bool CheckPresent(NodeContext& c, std::initializer_list<int> inputs);
 
 }  // namespace ember::onnx

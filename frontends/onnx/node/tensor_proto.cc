@@ -190,9 +190,8 @@ StatusOr<ExternalRange> ExternalRangeOf(const TensorProto& proto) {
   return range;
 }
 
-// Finds the elements of a tensor in raw data, typed fields or an external file,
-// and sets the tensor's `owner` and `bytes`. Elements of less than 8 bits stay
-// packed.
+// Finds the elements of a tensor in raw data or an external file, and sets the
+// tensor's `owner` and `bytes`. Elements of less than 8 bits stay packed.
 Status FindBytes(const TensorProto& proto, std::shared_ptr<const void> owner,
                  ExternalFiles* files, int64_t expected_bytes,
                  TensorBytes& tensor) {

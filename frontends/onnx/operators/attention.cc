@@ -76,9 +76,8 @@ Tensor MaskWhere(NodeContext& c, Tensor kept, DType type) {
 }
 
 // Returns the mask with `length` columns, one per key. A mask that is too short
-// hides the keys after its end, but a mask of one column applies to all keys.
-// If the number of columns depends on data, the program decides which case it
-// is.
+// hides the keys after its end. If the number of columns depends on data, the
+// program checks whether it is 1: a mask of one column applies to all keys.
 Tensor LengthenedMask(Tensor mask, const Dim& length) {
   graph::GraphBuilder& builder = mask.builder();
   const int last = mask.rank() - 1;

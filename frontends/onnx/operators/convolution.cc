@@ -129,7 +129,7 @@ bool ReadPadsInput(NodeContext& c, Window& window) {
   return true;
 }
 
-// Reads the padding of a ConvTranspose.
+// Reads the padding of a ConvTranspose. Returns false after an error.
 bool ReadTransposedPadding(NodeContext& c, const Shape& spatial,
                            bool pads_are_input, ops::ConvTransposeSpec& spec) {
   Window& window = spec.window;
@@ -229,8 +229,8 @@ void ImportConvInteger(NodeContext& c) {
   if (c.ok()) c.SetOutput(0, y);
 }
 
-// Imports QLinearConv: y = quantize(conv(x - x0, w - w0) * (x_scale * w_scale /
-// y_scale)) + y0.
+// Imports QLinearConv: y = saturate(round((conv(x - x0, w - w0) + bias) *
+// (x_scale * w_scale / y_scale)) + y0). The bias may be absent.
 void ImportQLinearConv(NodeContext& c) {
   // com.microsoft's QLinearConv may have its data with the channels last
   // (attribute channels_last). The layout of the weights is always the same.

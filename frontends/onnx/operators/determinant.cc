@@ -18,9 +18,10 @@ struct Elimination {
   Tensor rest;         // [batch, n, n]
 };
 
-// Removes the row with the largest first element (the pivot) from the matrix,
-// and subtracts multiples of it from the other rows so that their first
-// elements become 0.
+// Removes the row with the largest |first element| (the pivot) from the matrix,
+// subtracts multiples of it from the other rows so that their first elements
+// become 0, and removes the first column. The determinant is multiplied by the
+// pivot.
 Elimination EliminateRow(Elimination state, int64_t n) {
   Tensor a = state.rest;
   const Dim& batch = a.dim(0);

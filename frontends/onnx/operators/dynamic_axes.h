@@ -20,7 +20,7 @@ namespace ember::onnx {
 
 // Reads the operand as axes of a tensor of rank `rank`, [count]. The program
 // adds the rank to negative axes, and fails unless all are in range and
-// different. Fails if the number of axes is not known.
+// different. Fails, and returns nullopt, if the number of axes is not known.
 std::optional<Tensor> ReadDynamicAxes(NodeContext& c, int input, int rank);
 // Checks axes [count] that the caller has read from operand `input`, and
 // returns them like ReadDynamicAxes. Their number may be open.

@@ -66,8 +66,8 @@ void ImportMod(NodeContext& c) {
                         c.Input(0), c.Input(1)));
 }
 
-// Returns base ^ exponent as a product of powers if the exponent is a small
-// constant; otherwise an absent tensor.
+// Returns base ^ exponent as a product of powers if the base is a float and the
+// exponent is one small constant; otherwise an absent tensor.
 Tensor SmallPower(NodeContext& c, Tensor base, Tensor exponent) {
   if (!base.is_float() || !c.ok()) return Tensor();
   for (const Dim& dim : exponent.shape()) {

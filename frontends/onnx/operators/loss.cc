@@ -18,7 +18,8 @@ std::vector<int64_t> AllAxes(Tensor x) {
 
 // Returns the losses -scores[n, target[n, …], …], each times the weight of its
 // class; ignored targets have a loss of 0. The attribute `reduction` says
-// whether the losses are returned singly or as their sum or mean.
+// whether the losses are returned singly, as their sum, or as their weighted
+// mean.
 Tensor NegativeLogLikelihood(NodeContext& c, Tensor scores, Tensor target,
                              Tensor weights) {
   const std::string reduction = c.String("reduction", "mean");

@@ -17,7 +17,7 @@ namespace ember::onnx {
 namespace {
 
 // Reads the target shape of Reshape: operand 1, or the attribute `shape` before
-// opset 5.
+// opset 5. Nullopt after an error.
 std::optional<Shape> ReadTargetShape(NodeContext& c) {
   if (c.Input(1)) return c.Contents(1, "shape");
   const std::optional<std::vector<int64_t>> attribute = c.Integers("shape");
@@ -27,7 +27,7 @@ std::optional<Shape> ReadTargetShape(NodeContext& c) {
 }
 
 // Resolves the target shape of a Reshape: 0 means the dim of `from` at the same
-// index (if `zero_copies`), -1 the extent that remains.
+// index (if `zero_copies`), -1 the extent that remains. Nullopt after an error.
 std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
                                     Shape target, bool zero_copies) {
   int inferred = -1;
@@ -64,9 +64,10 @@ std::optional<Shape> ResolveReshape(NodeContext& c, const Shape& from,
   return target;
 }
 
-// Reads a target shape of Reshape that depends on data. The program replaces
-// its elements 0 and -1 by extents; elements that are known when compiling stay
-// constant.
+// Reads a target shape of Reshape that depends on data. In a concatenation,
+// elements that are known when compiling stay constant, and the others must be
+// extents. In any other shape the program replaces 0 (if `zero_copies`) and -1
+// by extents. Nullopt after an error.
 std::optional<Shape> ReadDynamicTarget(NodeContext& c, bool zero_copies) {
   Tensor x = c.Input(0);
   if (!c.CheckRank(1, 1, 1)) return std::nullopt;
@@ -312,7 +313,8 @@ void ImportTile(NodeContext& c) {
   c.SetOutput(0, Reshape(Broadcast(Reshape(x, split), expanded), merged));
 }
 
-// Fails unless the input is [N, C, H, W] and the block size positive.
+// Returns the attribute `blocksize`. Fails unless the input is [N, C, H, W] and
+// the attribute is at least 1 and below 2^20.
 std::optional<int64_t> ReadBlockSize(NodeContext& c) {
   if (!c.CheckRank(0, 4, 4)) return std::nullopt;
   const int64_t block = c.Integer("blocksize", 0);
@@ -324,7 +326,7 @@ std::optional<int64_t> ReadBlockSize(NodeContext& c) {
 
 // Reads the attribute `mode` of DepthToSpace, which gives the order of the
 // factors of the channel dim. Returns true for CRD (channels, then positions in
-// a block), false for DCR (positions, then channels).
+// a block), false for DCR (positions, then channels), nullopt after an error.
 std::optional<bool> ReadChannelsFirst(NodeContext& c) {
   const std::string mode = c.String("mode", "DCR");
   if (mode == "DCR" || mode == "CRD") return mode == "CRD";

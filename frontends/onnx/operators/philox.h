@@ -32,7 +32,8 @@ class RandomNumbers {
   Tensor UniformOpen(DType type) const;
   // Returns standard normal numbers (Box and Muller 1958), f32 or f64.
   Tensor Normal(DType type) const;
-  // Returns 32 random bits per element, as u64, for tests of the generator.
+  // Returns four words of 32 random bits for each element, as u64, for tests of
+  // the generator.
   const std::array<Tensor, 4>& words() const { return words_; }
 
  private:

@@ -201,9 +201,9 @@ void ImportMaxPool(NodeContext& c) {
 
 // Imports MaxUnpool: writes elements to the flat indices that a MaxPool
 // returned, and zeros elsewhere. The indices refer to the shape of the
-// MaxPool's operand, which the importer adds as input 3 if it knows it;
-// otherwise the shape is computed from the window. If the node states a larger
-// output shape, zeros are appended.
+// MaxPool's operand. The importer adds it as input 3 if it knows it and the
+// node states an output shape; without input 3 the shape is computed from the
+// window. If the stated output shape is larger, zeros are appended.
 void ImportMaxUnpool(NodeContext& c) {
   if (!c.CheckRank(0, 3)) return;
   Tensor x = c.Input(0);

@@ -15,7 +15,7 @@ namespace ember::onnx {
 namespace {
 
 // Reads the shape of the result of RandomNormal and RandomUniform, an attribute
-// because these operators have no operand.
+// because these operators have no operand; nullopt after an error.
 std::optional<Shape> ShapeAttribute(NodeContext& c) {
   const std::optional<std::vector<int64_t>> extents = c.Integers("shape");
   if (!extents) {

@@ -239,7 +239,7 @@ class Layer {
   }
 
   // Returns the last states, then the outputs of all steps (if they are
-  // wanted).
+  // wanted); nullopt after an error.
   std::optional<States> Run(const Direction& d, const Cell& cell) {
     const Tensor input = Project(d);
     if (!c_.ok()) return std::nullopt;

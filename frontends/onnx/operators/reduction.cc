@@ -25,7 +25,7 @@ struct Reduction {
 };
 
 // Reads axes that are known only at run time: x is permuted so that they become
-// its last dims.
+// its last dims. Returns false after an error.
 bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
   const Tensor x = reduction.x;
   const int rank = x.rank();
@@ -47,6 +47,7 @@ bool ReadDynamicReduction(NodeContext& c, Reduction& reduction) {
 
 // Reads the axes of a reduction. They are an attribute in older opsets and
 // input 1 in newer ones: from 13 on for ReduceSum, from 18 on for the others.
+// Nullopt after an error.
 std::optional<Reduction> ReadReduction(NodeContext& c) {
   Reduction reduction;
   reduction.x = c.Input(0);

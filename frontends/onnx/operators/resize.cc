@@ -27,7 +27,8 @@ constexpr double kLargestScale = 1e6;
 
 // Returns floor(in * scale), computed exactly from the scale's own bits: an f32
 // is a fraction m / 2^e. 10 * 0.7f is 6, as 0.7f is 0.699999988. Scales that
-// are known only at run time follow the same rule (SetDynamicScales).
+// are known only at run time follow the same rule (SetDynamicScales). Nullopt
+// after an error.
 std::optional<Dim> ScaledExtent(NodeContext& c, const Dim& in, double scale) {
   if (!(scale > 0) || scale > kLargestScale) {
     c.FailInvalid("scales: expected values above 0 and up to 1e6, found " +
@@ -78,7 +79,8 @@ bool SetScales(NodeContext& c, const std::vector<double>& scales,
 }
 
 // Handles keep_aspect_ratio_policy "not_larger" and "not_smaller", for which
-// all axes get one scale: the smallest, or the largest if `larger`.
+// all axes get one scale: the smallest, or the largest if `larger`. Returns
+// false after an error.
 bool KeepAspectRatio(NodeContext& c, bool larger,
                      std::vector<ResizedAxis>& axes) {
   std::optional<double> scale;
@@ -138,7 +140,7 @@ bool SetSizes(NodeContext& c, std::vector<ResizedAxis>& axes) {
 }
 
 // Handles scales that are known only at run time: the program computes the
-// sizes of the result.
+// sizes of the result. Returns false after an error.
 bool SetDynamicScales(NodeContext& c, int input,
                       std::vector<ResizedAxis>& axes) {
   Tensor scales = Cast(c.Input(input), DType::kF64);

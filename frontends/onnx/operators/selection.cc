@@ -150,7 +150,7 @@ void ImportImageDecoder(NodeContext& c) {
     return c.FailInvalid("expected the bytes of a file as UINT8, found " +
                          std::string(DTypeName(file.dtype())));
   }
-  // The numbers are those of vm::PixelOrder.
+  // The index of a format in kFormats is its number in vm::PixelOrder.
   constexpr std::string_view kFormats[] = {"RGB", "BGR", "Grayscale"};
   const std::string format = c.String("pixel_format", "RGB");
   const auto found = std::ranges::find(kFormats, format);

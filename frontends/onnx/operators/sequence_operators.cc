@@ -130,7 +130,7 @@ void ImportConcatFromSequence(NodeContext& c) {
 }
 
 // Returns the extents of the parts of SplitToSequence if their number is known
-// when compiling; else nullopt.
+// when compiling; else, and after an error, nullopt.
 std::optional<Shape> KnownParts(NodeContext& c, const Dim& extent) {
   if (!c.Input(1)) {
     if (!extent.is_constant() || extent.constant() > kMaxKnownElements)

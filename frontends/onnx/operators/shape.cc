@@ -80,7 +80,8 @@ void ImportConstantOfShape(NodeContext& c) {
 }
 
 // Returns the number of elements of a Range of integers. It is an expression of
-// symbols if start or limit is one.
+// symbols if start or limit is one. The step must be a constant other than 0;
+// otherwise it fails and returns nullopt.
 std::optional<Dim> RangeSize(NodeContext& c, const Dim& start, const Dim& limit,
                              const Dim& delta) {
   constexpr int64_t kFar = int64_t{1} << 62;
@@ -193,7 +194,9 @@ void ImportTrilu(NodeContext& c) {
   c.SetOutput(0, Select(kept, x, x.Like(0)));
 }
 
-// Imports a window of signal processing: a0 - a1 cos(2πi/n) + a2 cos(4πi/n).
+// Imports a window of signal processing: a0 - a1 cos(2πi/n) + a2 cos(4πi/n) for
+// element i, where n is the size, or the size minus 1 if the window is not
+// periodic.
 void ImportCosineWindow(NodeContext& c, double a0, double a1, double a2) {
   const std::optional<Shape> size = c.Sizes(0, "size");
   if (!size) return;

@@ -124,8 +124,8 @@ void ImportDft(NodeContext& c) {
   c.SetOutput(0, Dft(c, t, x));
 }
 
-// Fails unless a Rfft or Irfft of com.microsoft has the attributes of a plain
-// transform along the last axis.
+// Returns false, with an error, unless a Rfft or Irfft of com.microsoft has the
+// attributes of a plain transform along the last axis.
 bool CheckRealTransform(NodeContext& c) {
   if (c.Integer("normalized", 0) == 0 && c.Integer("onesided", 1) == 1 &&
       c.Integer("signal_ndim", 1) == 1) {

@@ -18,7 +18,7 @@ namespace ember::onnx {
 namespace {
 
 // Returns the extents of the parts of a Split: the given ones, or equal ones,
-// of which the last may be smaller.
+// of which the last may be smaller; nullopt after an error.
 std::optional<Shape> SplitSizes(NodeContext& c, const Dim& extent) {
   if (c.Input(1)) {
     // The operand `split` may have an open length. The length is the node's
@@ -341,7 +341,7 @@ void ImportSlice(NodeContext& c) {
 
 // Reads the pads of a Pad as two numbers, low and high, for each dim. They are
 // an attribute before opset 11, then operand 1, which may be for some axes only
-// since opset 18. An operand is read at any opset.
+// since opset 18. An operand is read at any opset. Nullopt after an error.
 std::optional<std::pair<Shape, Shape>> ReadPads(NodeContext& c, int rank) {
   std::optional<Shape> pads;
   if (c.Input(1) || c.opset() >= 11) {

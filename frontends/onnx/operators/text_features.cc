@@ -45,7 +45,7 @@ bool CheckAttributes(NodeContext& c) {
 }
 
 // Returns the items of the pool, as numbers, in the form in which the operand
-// has them (strings as handles).
+// has them (strings as handles); nullopt after an error.
 std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
   if (c.Input(0).carried_type() == TensorProto::STRING) {
     const auto texts = c.Strings("pool_strings");
@@ -64,7 +64,7 @@ std::optional<std::vector<int64_t>> ReadItems(NodeContext& c) {
 }
 
 // Splits the items of the pool at ngram_counts, the positions at which the
-// n-grams of each length begin.
+// n-grams of each length begin. Returns false after an error.
 bool ReadLengths(NodeContext& c, const std::vector<int64_t>& items,
                  NgramPool& pool) {
   const std::vector<int64_t> starts = c.Integers("ngram_counts", {});

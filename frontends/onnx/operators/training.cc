@@ -51,7 +51,8 @@ void UpdateAll(NodeContext& c, int states, const Update& update) {
   }
 }
 
-// Returns R or T, a scalar or a tensor of one element, as a scalar of x's type.
+// Returns the operand R (learning rate) or T (update count), a scalar or a
+// tensor of one element, as a scalar of x's type.
 Tensor ScalarLike(Tensor scalar, Tensor x) {
   return Cast(Reshape(scalar, {}), x.dtype());
 }

@@ -27,11 +27,12 @@ std::optional<Window> ReadWindow(NodeContext& c, std::vector<int64_t> kernel,
                                  const Shape& spatial);
 
 // Reads a window without its padding, which stays 0: kernel, strides and
-// dilations.
+// dilations; nullopt after an error.
 std::optional<Window> ReadWindowExtents(NodeContext& c,
                                         std::vector<int64_t> kernel, int rank);
 // Reads the attribute pads into the window's padding before (low) and after
-// (high) each dim. Fails and returns false if it has the wrong length.
+// (high) each dim. Fails and returns false if it has the wrong length or a
+// number that is too large.
 bool ReadPads(NodeContext& c, Window& window);
 
 }  // namespace ember::onnx

@@ -21,7 +21,8 @@ namespace ember::onnx {
 // attribute would be ignored silently, and its default used. Also fails if an
 // attribute is missing that the operator must have. Names that begin with "__"
 // are internal ones of tools, which the specification allows. Operators that
-// the specification does not define are not checked.
+// the specification does not define, and opsets after the last known one, are
+// not checked.
 Status CheckAttributeNames(const NodeProto& node, std::string_view domain,
                            int opset,
                            const std::set<std::string, std::less<>>& read);

@@ -34,8 +34,8 @@ class ArchiveBuilder {
   // "__torch__.sub".
   void Code(const std::string& text, const std::string& module = "__torch__");
 
-  // Tensor and the following functions add an attribute to the object that was
-  // begun last, at first the module.
+  // The functions from Tensor to Begin add an attribute to the object that was
+  // begun last and has not ended, at first the module.
   void Tensor(const std::string& name, DType dtype,
               const std::vector<int64_t>& dims,
               const std::vector<uint8_t>& bytes);

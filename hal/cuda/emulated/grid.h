@@ -188,18 +188,19 @@ struct GridLaunch {
   void* const* arguments = nullptr;
 };
 
-// The range [begin, end) of the device's memory that contains a given address.
+// The range [begin, end) of an allocation that FindMemory returns for an
+// address. If no allocation contains the address, neither does the range.
 struct MemoryRange {
   uintptr_t begin = 0;
   uintptr_t end = 0;
 };
 using FindMemory = std::function<MemoryRange(uintptr_t address)>;
 
-// Counts operations of warps. When a matrix of eight rows of 16 bytes is loaded
-// from shared memory with its 32 banks, the load takes one pass if the rows are
-// in different banks, and up to eight passes otherwise.
+// Counts operations of a grid. When a matrix of eight rows of 16 bytes is
+// loaded from shared memory with its 32 banks, the load takes one pass if the
+// rows are in different banks, and up to eight passes otherwise.
 struct GridStatistics {
-  // Number of matrix products of warps (calls of GridFunctions::multiply).
+  // Number of matrix products of warps and of warpgroups.
   uint64_t products = 0;
   // Number of matrices of eight rows that were loaded from shared memory.
   uint64_t matrix_loads = 0;

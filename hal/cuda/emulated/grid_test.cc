@@ -164,11 +164,12 @@ uint16_t* InPanel(GridThread* thread, uint32_t begin, uint32_t row,
          column % 8;
 }
 
-// A kernel that sets out[128 * c + thread] to the thread's register c of the
-// product a * b. Both matrices are in shared memory: a[i][k] = i for k = 0,
-// b[0][j] = j + 1, and all other elements are 0. All threads use the same
-// factors. Afterwards the kernel stores to a, with or without waiting for the
-// product.
+// MultiplyOnGroup is a kernel that sets out[128 * c + thread] to the thread's
+// register c of the product a * b. Both matrices are in shared memory: a[i][k]
+// = i for k = 0, b[0][j] = j + 1, and all other elements are 0. All threads use
+// the same factors. Afterwards the kernel stores to a, with or without waiting
+// for the product. Fence: where the kernel makes a fence after it has stored
+// the factors.
 enum class Fence : uint8_t { kBeforeBarrier, kBehindBarrier, kNone };
 void MultiplyOnGroup(GridThread* thread, void* const* arguments,
                      uint32_t groups_left,

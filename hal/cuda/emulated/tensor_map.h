@@ -52,8 +52,9 @@ struct TensorMapRecord {
 static_assert(sizeof(TensorMapRecord) == sizeof(CUtensorMap));
 
 // Implements cuTensorMapEncodeTiled. Returns kInvalidValue for arguments that
-// CUDA's driver refuses, and for data types, interleavings and swizzles that
-// Ember never uses.
+// CUDA's driver refuses, and for others that Ember never uses: some data types,
+// interleavings and swizzles, element strides other than 1, and elements that
+// overlap.
 CUresult EncodeTensorMap(CUtensorMap* bytes, CUtensorMapDataType type,
                          uint32_t rank, void* address, const uint64_t* extents,
                          const uint64_t* strides, const uint32_t* box,

@@ -23,8 +23,8 @@ namespace {
 #if EMBER_HAS_HEADER
 
 // True if two types correspond: both are void, both are pointers, or they have
-// the same size. The parameters of our function types and of the header's are
-// compared one by one.
+// the same size and signedness. The parameters of our function types and of the
+// header's are compared one by one.
 template <typename A, typename B>
 constexpr bool kCorresponds = (std::is_void_v<A> && std::is_void_v<B>) ||
                               (std::is_pointer_v<A> && std::is_pointer_v<B>);

@@ -23,13 +23,15 @@
 #include <cstdint>
 
 extern "C" {
-// Sets all counts of calls, builds and faults to 0.
+// Sets all counts of calls, builds and faults to 0, forgets calls and misuse,
+// and lets the environment variables be read again.
 void EmberFakeReset();
 // Returns the number of objects and allocations that exist now.
 int64_t EmberFakeObjects();
 // Returns the number of calls that failed because of EMBER_OPENCL_FAULT.
 int64_t EmberFakeFaults();
-// Returns the names of all calls, each ended by a zero byte.
+// Returns the names of all calls since the last reset, each ended by a zero
+// byte. `bytes` is set to their total size.
 const char* EmberFakeCalls(uint64_t* bytes);
 // Returns the number of programs that were built from their source.
 int64_t EmberFakeBuilds();

@@ -140,8 +140,9 @@ Value* Arithmetic::Multiply(const Operation& op) {
 Value* Arithmetic::Divided(const Operation& op, bool is_unsigned,
                            Instruction::BinaryOps operation) {
   if (!op.is_raw) return Replaced(op);
-  // Operands in this range are divided in 32 bits. It excludes -2^31, whose
-  // quotient by -1 needs 33 bits.
+  // If the machine has no 64-bit integers, operands in this range are divided
+  // in 32 bits. For signed operands it excludes -2^31, whose quotient by -1
+  // needs 33 bits.
   const tensor::Interval range = is_unsigned
                                      ? tensor::Interval{0, UINT32_MAX}
                                      : tensor::Interval{-INT32_MAX, INT32_MAX};
@@ -165,8 +166,9 @@ Value* Arithmetic::Remainder(const Operation& op) {
   return Divided(op, false, Instruction::SRem);
 }
 
-// FloorDivide and Modulo: legalisation leaves raw divisions, and divisions by a
-// constant power of two, which become a shift or a mask.
+// FloorDivide, and Modulo of integers: legalisation leaves raw divisions, and
+// divisions by a constant power of two. The latter become a shift (FloorDivide)
+// or a mask (Modulo).
 Value* Arithmetic::FloorDivide(const Operation& op) {
   const auto shift = ConstantLog2(op.b);
   if (shift && !op.is_raw) return b_.CreateAShr(op.a, *shift);

@@ -126,11 +126,11 @@ void BlockEmitter::EmitUnrolled(const Statement& statement, int64_t extent) {
   }
 }
 
-// Emits a vector loop. The number of lanes is the extent rounded up to a power
-// of two: for other numbers LLVM 19 makes gathers and masked loads that trap or
-// read masked lanes. Lanes beyond the extent are masked off. The loop variable
-// has its last value in them, since ranges of expressions only hold for values
-// that the loop has.
+// Emits a vector loop of more than one iteration as vectors. The number of
+// lanes is the extent rounded up to a power of two: for other numbers LLVM 19
+// makes gathers and masked loads that trap or read masked lanes. Lanes beyond
+// the extent are masked off. The loop variable has its last value in them,
+// since ranges of expressions only hold for values that the loop has.
 void BlockEmitter::EmitVector(const Statement& statement, int64_t extent) {
   if (extent == 1) return EmitUnrolled(statement, extent);
   const auto lanes =

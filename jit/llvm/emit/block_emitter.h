@@ -119,8 +119,9 @@ class BlockEmitter {
   void EmitVector(const loops::Statement& statement, int64_t extent);
   void EmitIf(const loops::Statement& statement);
   void EmitLanesIf(const loops::Statement& statement, llvm::Value* condition);
-  // True if the block only loads and assigns neighbouring elements, one per
-  // lane, so that under a mask without active lanes it does nothing.
+  // True if the block consists of assignments that load (except from registers)
+  // and store neighbouring elements, one per lane, so that under a mask without
+  // active lanes it does nothing.
   bool IsOfLanes(const loops::Block& block);
   bool IsOfLanes(std::span<const NodeId> indices);
   void EmitPrefetch(const loops::Statement& statement);

@@ -24,7 +24,8 @@ class Conversions {
  private:
   llvm::Value* FloatToFloat(DType from, DType to, llvm::Value* value);
   // Returns the float in a way that hides from LLVM that it comes from an f16
-  // or becomes one, so that LLVM does not narrow the arithmetic on it.
+  // or becomes one, so that LLVM does not narrow the arithmetic on it. On
+  // machines with f16 arithmetic returns the float itself.
   llvm::Value* Opaque(llvm::Value* value);
 
   Builder& b_;

@@ -112,8 +112,8 @@ std::optional<DotProducts::Operands> DotProducts::AddressesOf(
     const loops::DotProduct& dot) {
   loops::DotFactor a = dot.a, b = dot.b;
   if (expressions_.scopes().VariesByLane(a.load)) std::swap(a, b);
-  // Unpacking must be the same for all lanes and all bytes of a vector, because
-  // it is done on whole vectors of bytes.
+  // Only factor b of four products may be unpacked, and only if all lanes and
+  // bytes are unpacked alike, because that is done on whole vectors of bytes.
   if (a.is_unpacked() || (b.is_unpacked() && (dot.count != 4 || !IsUniform(b))))
     return std::nullopt;
   const auto address = [&](NodeId load) {

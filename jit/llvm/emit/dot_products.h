@@ -46,8 +46,9 @@ class DotProducts {
               Builder& builder, ExpressionEmitter& expressions)
       : nest_(nest), target_(target), b_(builder), expressions_(expressions) {}
 
-  // Emits the dot loop if the machine has an instruction for it; otherwise
-  // emits nothing and returns false.
+  // Emits the dot loop if the machine has an instruction for it, no lanes are
+  // masked off, and its addresses fit the instruction (AddressesOf); otherwise
+  // returns false.
   bool Emit(const loops::Statement& loop);
 
  private:

@@ -70,12 +70,12 @@ MemoryAccess::MemoryAccess(const loops::LoopNest& nest, bool is_prologue,
   CreateAliasScopes();
 }
 
-// Creates the alias metadata of buffers. Each buffer except inputs has an alias
-// scope, and each buffer lists the scopes of other buffers that it cannot
-// alias. Inputs do not list outputs, even if they cannot alias (see
-// loops::Buffer::shares): on CPUs LLVM would then hoist more loads out of loops
-// than there are registers, and on GPUs such loads are marked as constant
-// instead.
+// Creates the alias metadata of buffers. Each buffer has an alias scope, except
+// inputs and buffers in registers, and each buffer lists the scopes of other
+// buffers that it cannot alias. Inputs do not list outputs, even if they cannot
+// alias (see loops::Buffer::shares): on CPUs LLVM would then hoist more loads
+// out of loops than there are registers, and on GPUs such loads are marked as
+// constant instead.
 void MemoryAccess::CreateAliasScopes() {
   llvm::LLVMContext& context = b_.getContext();
   llvm::MDBuilder metadata(context);

@@ -107,13 +107,13 @@ class MemoryAccess {
                                 llvm::Value* off);
   Factor StrideOf(uint32_t buffer, size_t dim);
   int64_t RegisterExtent(uint32_t number, size_t dim) const;
-  // True if the index is in bounds in all lanes, even those that are masked
-  // off.
+  // True if the index is provably in bounds in all lanes, even those that are
+  // masked off.
   bool HasAllLanes(uint32_t buffer, size_t dim, const LinearIndex& index) const;
   void CreateAliasScopes();
-  // Adds metadata to a load or store of the buffer: its alias scopes, and for a
-  // load the fact that the memory never changes or is a large constant. Returns
-  // the instruction.
+  // Adds metadata to a load or store of a buffer in memory: its alias scopes,
+  // and for a load outside of the prologue the fact that the memory never
+  // changes or is a large constant. Returns the instruction.
   llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
                           bool is_load);
   // Marks the load as one of memory that never changes, so that LLVM may move
@@ -135,7 +135,7 @@ class MemoryAccess {
   void StoreVector(const Address& address, llvm::Value* value,
                    llvm::Value* mask);
   // Returns the constant distance in elements between lanes if it is a narrow
-  // stride (IsNarrowStride); otherwise nullopt.
+  // stride (IsNarrowStride); otherwise, on GPUs and for registers, nullopt.
   std::optional<int64_t> NarrowStride(const Address& address) const;
   llvm::Value* LoadNarrow(const Address& address, llvm::Type* type,
                           llvm::Value* mask, llvm::Value* off);

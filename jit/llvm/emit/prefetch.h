@@ -18,10 +18,11 @@ namespace ember::jit::llvm_ir {
 // than the noise.
 inline constexpr int64_t kPrefetchDistance = 4096;
 
-// Adds a prefetch to each vector load of an innermost loop that is marked as a
-// load of memory that never changes. jit/llvm/emit/memory_access.cc marks such
-// loads of packed constants that are larger than the prefetch distance. Runs
-// after all of LLVM's passes, because they do not merge prefetches.
+// Adds prefetches to innermost loops: one for each cache line that is read by
+// vector loads of at least 32 bytes which are marked as loads of memory that
+// never changes. jit/llvm/emit/memory_access.cc marks such loads of packed
+// constants that are larger than the prefetch distance. Runs after all of
+// LLVM's passes, because they do not merge prefetches.
 void PrefetchConstants(llvm::Module& module);
 
 }  // namespace ember::jit::llvm_ir

@@ -29,8 +29,8 @@ inline constexpr char kLlvmLibrary[] = "libember_llvm.so";
 StatusOr<std::string> FindLlvmLibrary(const std::string& folder = "");
 
 // Loads the LLVM library and returns its compiler (full_compiler.h). The
-// library stays loaded. Errors: NotFound with the loader's message; otherwise
-// those of NewFullCompiler.
+// library stays loaded. Errors: NotFound with the loader's message;
+// Unimplemented with the message of an error of NewFullCompiler.
 StatusOr<std::unique_ptr<ObjectCompiler>> LoadLlvmCompiler();
 
 // kNewLlvmCompilerSymbol is the name of the LLVM library's only symbol, a

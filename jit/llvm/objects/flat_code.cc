@@ -35,9 +35,10 @@ enum class Fixup : uint8_t {
   kRelative32,  // the distance S + A - P, in 4 bytes
   kRelative64,  // the distance S + A - P, in 8 bytes
   kBranch26,    // AArch64 branch: (S + A - P) / 4, in 26 bits
-  kBranch19,    // AArch64 branch: (S + A - P) / 4, in bits 5..23
-  kBranch14,    // AArch64 branch: (S + A - P) / 4, in bits 5..18
-  kAddress21,   // AArch64 ADR: S + A - P, in 21 bits
+  // AArch64 branch or literal load: (S + A - P) / 4, in bits 5..23
+  kBranch19,
+  kBranch14,   // AArch64 branch: (S + A - P) / 4, in bits 5..18
+  kAddress21,  // AArch64 ADR: S + A - P, in 21 bits
   // AArch64 ADRP: distance in pages from the page of P to that of S + A.
   kPage21,
   // AArch64: the offset of S + A in its page, as an immediate operand.
@@ -140,8 +141,8 @@ std::optional<uint32_t> InsertDistance(uint32_t word, int64_t distance, int at,
 }
 
 // Returns the word with the relocation applied, or nullopt if the distance does
-// not fit. `symbol` is S, `addend` is A if the object file stores it outside of
-// the word, and `place` is P.
+// not fit or the relocation writes 8 bytes. `symbol` is S, `addend` is A if the
+// object file stores it outside of the word, and `place` is P.
 std::optional<uint32_t> Apply(Fixup fixup, uint32_t word, int64_t symbol,
                               int64_t addend, int64_t place) {
   const int64_t target = symbol + addend;

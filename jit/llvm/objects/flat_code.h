@@ -27,10 +27,10 @@
 
 namespace ember::jit::llvm_ir {
 
-// Returns the code of an object file as joined bytes. `symbols`: names of the
-// functions that are the code's entries, in order. Returns kInternal if the
-// object file lacks one of them, or has a section or a relocation that kernels
-// never have.
+// Returns the code of an object file as joined bytes; for WebAssembly, as a
+// module (wasm_module.h). `symbols`: names of the functions that are the code's
+// entries, in order. Returns kInternal if the object file lacks one of them, or
+// has a section or a relocation that kernels never have.
 StatusOr<vm::KernelCode> FlattenObject(std::string_view object,
                                        std::span<const std::string> symbols);
 

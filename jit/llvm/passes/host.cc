@@ -99,7 +99,7 @@ TargetTraits TraitsOfAarch64(const Has& has, int sve_bits) {
 }
 
 // Returns the traits of a 32-bit Arm processor. They leave is_neon false,
-// because NEON's dot products exist on 64-bit Arm only.
+// because it selects dot products of 64-bit Arm.
 template <typename Has>
 TargetTraits TraitsOfArm(const Has& has) {
   TargetTraits traits;

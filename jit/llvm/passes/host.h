@@ -33,7 +33,8 @@ struct Host {
 // have; without it SVE is not used. A triple and a colon may come before the
 // name: "arm-linux-gnueabihf:cortex-a9". LLVM's back end for another
 // architecture must have been initialised (UseAllTargets). Errors: a reason to
-// decline if LLVM has no such back end or the CPU is too old. Thread-safe.
+// decline if LLVM has no such back end or does not know the CPU, or if the CPU
+// is too old. Thread-safe.
 StatusOr<Host> DetectHost(const std::string& cpu);
 
 // Returns the features of the host that this machine lacks, such as "avx512f,

@@ -36,10 +36,11 @@ StatusOr<std::string> EmitAssembly(llvm::TargetMachine& machine,
 
 std::string ModuleText(const llvm::Module& module);
 // Returns kInternal, with the symbol's name, if the object file refers to a
-// symbol outside of it: LLVM has then inserted a call of a library, which
-// kernels must not make.
+// symbol outside of it (other than WebAssembly's globals of the runtime): LLVM
+// has then inserted a call of a library, which kernels must not make.
 Status CheckNeedsNothing(const llvm::MemoryBuffer& object);
-// Returns the number of bytes of machine code in an object file.
+// Returns the number of bytes of machine code in an object file; 0 if it cannot
+// be read.
 int64_t CodeBytes(const llvm::MemoryBuffer& object);
 
 }  // namespace ember::jit::llvm_ir

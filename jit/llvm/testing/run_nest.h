@@ -39,8 +39,8 @@ std::string TestMissingHere();
 // True if the processor under test keeps subnormal f32 numbers; false if it
 // replaces them by zero.
 bool KeepsSubnormals();
-// True if the bits are a subnormal number, for which the processor under test
-// may compute zero.
+// True if the bits are a subnormal number (not of f64), for which the processor
+// under test may compute zero.
 bool MayBeZero(DType type, uint64_t bits);
 // Returns the CPU model of the processor under test, by which schedules are
 // chosen.

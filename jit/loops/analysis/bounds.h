@@ -20,7 +20,8 @@
 
 namespace ember::loops {
 
-// True if 0 <= index < extent is proved. Both nodes are i64.
+// True if 0 <= index < extent is proved, or if the facts contradict each other.
+// Both nodes are i64.
 bool ProvablyInBounds(const tensor::ExpressionPool& pool, const Facts& facts,
                       NodeId index, NodeId extent);
 

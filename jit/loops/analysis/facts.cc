@@ -33,7 +33,7 @@ int64_t SaturatedAdd(int64_t a, int64_t b) {
 
 // Returns the range of a quotient or remainder whose divisor may be 0. The
 // instruction table defines the result as 0 in that case, so the range includes
-// 0.
+// 0. If an operand may be negative, it is the full range.
 Interval DivideOrZero(Opcode opcode, Interval a, Interval divisor) {
   if (a.low < 0 || divisor.low < 0) return Interval::Full();
   if (opcode == Opcode::kFloorDivide) return {0, a.high};

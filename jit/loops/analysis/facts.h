@@ -160,12 +160,12 @@ class Facts {
 
 // Returns the node as a product of a constant and other nodes; a node that is
 // no product is its own only factor. Returns nullopt if the constant is not
-// positive or overflows.
+// positive or overflows, or if there are too many factors.
 std::optional<Product> FactorsOf(const tensor::ExpressionPool& pool,
                                  NodeId node);
 
-// Returns left + scale * right over the integers; nullopt if a coefficient
-// overflows.
+// Returns left + scale * right over the integers; nullopt if the constant or a
+// coefficient overflows.
 std::optional<tensor::LinearSum> AddScaled(const tensor::LinearSum& left,
                                            const tensor::LinearSum& right,
                                            int64_t scale);

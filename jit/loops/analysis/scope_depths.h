@@ -50,7 +50,8 @@ class ScopeDepths {
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
   bool HasLoad(NodeId id) { return FactsOf(id).has_load; }
   bool DependsOn(NodeId id, NodeId variable);
-  // Returns the depth of the innermost scope that binds a variable of the node.
+  // Returns the depth of the innermost scope that binds a variable of the node;
+  // 0 if the node has no variables.
   int HomeOf(NodeId id);
   // Returns the depth of the scope in which the node's value is to be computed;
   // kNoDepth if the node has loads.

@@ -5,8 +5,9 @@
 namespace ember::loops {
 namespace {
 
-// Returns the input and the output of a store that copies an element to the
-// same position; nullopt for other stores.
+// Returns the input and the output of an ordinary assignment that copies an
+// element of the input to the same position of the output; nullopt for other
+// stores.
 std::optional<SelfCopy> SelfCopyOf(const LoopNest& nest, const Store& store) {
   const tensor::Node& value = nest.pool[store.value];
   if (value.opcode != tensor::Opcode::kLoad || store.is_async ||

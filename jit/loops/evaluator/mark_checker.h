@@ -28,8 +28,9 @@ class MarkChecker {
   MarkChecker(const LoopNest& nest, const EvaluateOptions& options)
       : nest_(nest), options_(options) {}
 
-  // True if emitted code computes the i64 node in 32 bits (it is not marked as
-  // wide), so that its values must fit i32.
+  // True if EvaluateOptions::checks_integers is set and emitted code computes
+  // the i64 node in 32 bits (it is not marked as wide), so that its values must
+  // fit i32.
   bool IsShort(NodeId id) const;
   // Checks that the value of a node for which IsShort holds fits i32.
   Status CheckShort(const tensor::Node& node, uint64_t value) const;
@@ -53,8 +54,8 @@ class MarkChecker {
   // that each lane stores to.
   Status CheckStore(const Store& store,
                     std::span<const int64_t> positions) const;
-  // True if the check's bounds test does not notice the index, which is out of
-  // bounds.
+  // True if EvaluateOptions::checks_marks is set and the check's bounds test
+  // does not notice the index, which is out of bounds.
   bool Misses(const Statement& check, int64_t index) const;
 
  private:

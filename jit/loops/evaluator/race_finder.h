@@ -69,7 +69,7 @@ class RaceFinder {
   void Barrier();
 
   // Notes an access by the current invocation. Errors: kInternal if it is a
-  // race.
+  // race, or an access to a ring that RingSlots refuses.
   Status Note(uint32_t buffer, int64_t position, bool stores);
 
   // Returns the current invocation as a number for SetAgent; -1 outside of

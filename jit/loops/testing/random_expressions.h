@@ -87,8 +87,8 @@ class RandomExpressions : public tensor::RandomChoices {
   // Returns how many steps of a constant size cover the extent, rounded up.
   RandomExtent Steps(const RandomExtent& extent, const RandomExtent& step);
   NodeId Value(DType type, int depth);
-  // Returns a value of small magnitude, whose sums are exact: a cast of a
-  // signed integer of at most 4 bits. It is never -0.
+  // Returns a value of small magnitude, whose sums are exact: a cast of an
+  // integer from -8 to 15. It is never -0.
   NodeId SmallValue(DType type);
   // Returns a load for a dot loop: its last index is the loop's variable, which
   // has `count` values, plus a constant, and no other index uses the variable.

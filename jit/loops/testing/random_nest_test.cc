@@ -46,9 +46,9 @@ TEST(RandomNestTest, IsLegal) {
   }
 }
 
-// Shows that results do not depend on the order of tasks and lanes, nor on
-// previous contents of buffers, and that a nest parsed from the text of another
-// one gives the same results.
+// Shows that results do not depend on the order of tasks, invocations and
+// lanes, nor on the contents of memory that the nest has not written, and that
+// a nest parsed from the text of another one gives the same results.
 TEST(RandomNestTest, EvaluatesToOneResult) {
   const SeedRange seeds = TestSeeds(300, 0);
   int failed_checks = 0;

@@ -14,9 +14,9 @@ using tensor::Update;
 
 namespace {
 
-// Largest number of SmallValues whose sum is exact in bf16.
+// Sums of up to this number of SmallValues are exact in bf16.
 constexpr int64_t kSmallSum = 16;
-// Largest number of products of two SmallValues whose sum is exact in f32.
+// Sums of up to this number of products of two SmallValues are exact in f32.
 constexpr int64_t kSmallProductSum = 1000;
 
 // True if sums of small values are exact in the type in every order. That is

@@ -1,4 +1,4 @@
-// Makes random statements that store to a buffer, with the loops around them.
+// Makes random statements that store to buffers, with the loops around them.
 // Internal to jit/loops/testing/random_nest.h.
 #ifndef EMBER_JIT_LOOPS_TESTING_RANDOM_STATEMENTS_H_
 #define EMBER_JIT_LOOPS_TESTING_RANDOM_STATEMENTS_H_

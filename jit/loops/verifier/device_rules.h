@@ -34,7 +34,8 @@ Status CheckAsyncStore(const LoopNest& nest, const Store& store,
 Status CheckVectorStore(const LoopNest& nest, const Store& store,
                         std::optional<NodeId> lanes);
 
-// Checks an update that is marked to round once (Store::rounds_once).
+// Checks an update that is marked to round once (Store::rounds_once): it must
+// add a product to an f32.
 Status CheckRoundsOnce(const LoopNest& nest, const Store& store);
 
 }  // namespace ember::loops

@@ -391,8 +391,8 @@ class Verifier {
   }
 
   // Checks that all invocations of the task execute a barrier: no loop over
-  // invocations is around it. Other loops and conditions have the same extents
-  // and values for all invocations.
+  // invocations, no vector loop and no `first` is around it. Other loops and
+  // conditions have the same extents and values for all invocations.
   Status CheckBarrier() const {
     if (!in_vector_ && !invocation_ && !in_first_) return OkStatus();
     return Error(
@@ -603,8 +603,8 @@ class Verifier {
                 Text(extent), ", as elsewhere, found ", Text(index)}));
   }
 
-  // True if a register's index is a constant after unrolling. In the last dim,
-  // a vector loop's variable may be added to it.
+  // True if the index of a register buffer is a constant after unrolling. In
+  // the last dim, the variable of a vector loop may be added to it once.
   bool IsRegisterIndex(NodeId index, bool is_last) const {
     const std::optional<tensor::LinearSum> sum =
         tensor::Linearize(nest_.pool, index, /*by_ranges=*/false);

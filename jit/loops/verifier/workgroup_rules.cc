@@ -60,8 +60,9 @@ class PhaseChecker {
   }
 
  private:
-  // Records which buffers the block reads and writes, its invocation loops and
-  // its checks. Prefetches are no accesses.
+  // Records which buffers the block reads and writes, if it has checks, if it
+  // has loops over invocations or subgroups, and the largest constant extent of
+  // the former loops. Prefetches are no accesses.
   void Survey(const Block& block) {
     for (const Statement& statement : block) {
       Survey(statement.body);

@@ -57,9 +57,11 @@ class Expansion {
 };
 
 // Returns the error of `result` in units of the last place of T at the expected
-// value. If either value is infinite or NaN, or both are 0, the error is 0 or
-// infinite. An infinite result counts as the smallest power of 2 that T cannot
-// represent.
+// value. If one of them is NaN, or the expected value is infinite or 0, the
+// error is 0 if they are equal (with the sign of a 0), otherwise infinite. An
+// infinite result for a finite expected value counts as the smallest power of 2
+// that T cannot represent, and is right if the expected value is at least as
+// large.
 template <typename T, typename Wide>
 double UlpError(T result, Wide expected) {
   using Limits = std::numeric_limits<T>;

@@ -35,7 +35,7 @@ std::vector<AxisRegion> CoveredRegions(const Schedule& schedule, int stage,
 
 // The stages that are computed in one loop of another stage (compute_at).
 struct PlacedStages {
-  // numbers of the stages that are computed directly in this loop, in order
+  // numbers of the stages that are attached to the loop itself, in order
   std::vector<int> attached;
   // For each stage in `attached`, and each stage that is computed inside one of
   // these: its loops.

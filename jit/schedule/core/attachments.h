@@ -17,8 +17,9 @@
 namespace ember::schedule {
 
 // True if each iteration of the consumer's loops, from the outermost to `loop`,
-// needs different elements of the producer. Then no element is computed twice,
-// and none that the dispatch returns is left out.
+// needs different elements of the producer, so that none is computed twice.
+// False also if the producer stores a result of which elements could be left
+// out, because a loop may have no iteration.
 bool IsComputedOnce(const Schedule& schedule, int producer, int consumer,
                     int loop);
 

@@ -179,7 +179,8 @@ class Collapser {
   }
 
   // Adds the pairs of axes that index the pair of dims, in any stage. Returns
-  // false if some access indexes these dims in another way.
+  // false if some access indexes these dims in another way, or if they must
+  // keep their numbers.
   bool FindAxes(const Pair& dims, std::vector<Pair>& open) {
     // If a loaded value indexes a dim, that dim and the dims before it keep
     // their numbers, because the message of a failed check names the dim.

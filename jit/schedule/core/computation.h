@@ -81,7 +81,8 @@ struct UsefulElements {
 };
 
 struct ComputationStage {
-  // name of the first buffer that the stage stores to; unique ("y", "y.1", ...)
+  // name of the first buffer that the stage stores to, made unique by a number
+  // ("y", "y.1", ...)
   std::string name;
   // spatial axes first, then the reduction axes
   std::vector<ComputationAxis> axes;

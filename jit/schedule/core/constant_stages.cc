@@ -11,7 +11,8 @@
 namespace ember::schedule {
 namespace {
 
-// Returns the bytes of a buffer, at most 2^40, if its extents are constant.
+// Returns the bytes of a buffer, at most 2^40; nullopt if an extent is not
+// constant.
 std::optional<int64_t> BytesOf(const Computation& c, uint32_t number) {
   const ComputationBuffer& buffer = c.buffers[number];
   int64_t bytes = DTypeByteSize(buffer.type);

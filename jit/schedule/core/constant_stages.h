@@ -21,11 +21,12 @@
 
 namespace ember::schedule {
 
-// Marks the results of stages that read only constants as constants. The
-// extents of such a stage must be constant, no index may need a check while the
-// program runs, and the result may take at most kMaxGrowth times the memory of
-// the constants that it is computed from. A broadcast that grows more is
-// computed where it is read.
+// Marks the results of stages that read only constants as constants. Such a
+// stage must be the only one that stores to its result, a temporary, at the
+// indices of its axes. Its extents must be constant, no index may need a check
+// while the program runs, and the result may take at most kMaxGrowth times the
+// memory of the constants that it is computed from. A broadcast that grows more
+// is computed where it is read.
 void MarkConstantStages(Computation& computation);
 
 // Largest ratio of a computed constant's bytes to those of the constants that

@@ -23,9 +23,9 @@ bool IsUnit(const ExpressionPool& pool, NodeId extent) {
 }
 
 // Returns the terms of an index, axes with factors (its digits), smallest
-// factor first. nullopt if it is no sum of axes, or if two points of the axes
-// may give the same value: each factor must exceed the largest sum of the terms
-// with smaller factors.
+// factor first, without axes of at most one point. nullopt if it is no sum of
+// axes, or if two points of the axes may give the same value: each factor must
+// exceed the largest sum of the terms with smaller factors.
 std::optional<std::vector<LinearTerm>> DigitsOf(const ExpressionPool& pool,
                                                 NodeId index) {
   std::optional<LinearSum> sum = tensor::Linearize(pool, index);

@@ -11,9 +11,9 @@
 namespace ember::schedule {
 
 // True if every point of the stage stores to different elements, so that points
-// may run in any order and in parallel. In each store, each axis must be a term
-// of the index of one dim, such that the terms cannot overlap, as in 4 * i + j
-// for j < 4.
+// may run in any order and in parallel. In each store, each axis of several
+// points must be a term of the index of some dim, such that the terms of an
+// index cannot overlap, as in 4 * i + j for j < 4.
 bool StoresAreDistinct(const Computation& computation, int stage);
 
 // True if the stage stores every element of its buffers, each by assignment.
@@ -43,13 +43,14 @@ bool ReadsOverwritten(const Computation& computation, int stage);
 // overwritten, or stores a result.
 bool MustRunOnce(const Computation& computation, int stage);
 
-// True if every index of the stage's loads and stores is within its buffer for
-// all values of the axes, so that the nest needs no run-time check. IsSafe: the
-// same for one load.
+// AccessesAreSafe: true if no load of the stage needs a run-time check, because
+// the indices of each load without padding are provably within its buffer.
+// Stores are not examined. IsSafe: the same for one load.
 bool AccessesAreSafe(const Computation& computation, int stage);
 bool IsSafe(const Computation& computation, NodeId load);
 
-// Checks the positions of marked loops of the stage:
+// Checks the positions of marked (parallel, vector or bound) loops of the
+// stage:
 //   - A parallel loop is the outermost loop of a stage that is not computed
 //     inside another one.
 //   - A vector loop contains no other vector loop, no bound loop and no other

@@ -39,9 +39,9 @@ bool Facts::IsBelow(NodeId a, NodeId b) const {
          IsBelowByMultiples(a, b);
 }
 
-// True if b - a - 1 = c * (second - first - 1) + rest for one of the known
-// facts first < second. The factor c > 0 is chosen so that one term cancels.
-// Then a < b follows if the rest is not negative.
+// True if, for one of the known facts first < second, b - a - 1 = c * (second -
+// first - 1) + rest with a rest that is provably not negative, so that a < b
+// follows. The factor c > 0 is chosen so that one term cancels.
 bool Facts::IsBelowByMultiples(NodeId a, NodeId b) const {
   const std::optional<LinearSum> goal = Gap(a, b);
   if (!goal) return false;
@@ -65,7 +65,8 @@ bool Facts::IsBelowByMultiples(NodeId a, NodeId b) const {
   return false;
 }
 
-// Returns the sum b - a - 1, which is not negative if a < b.
+// Returns the sum b - a - 1, which is not negative if a < b; nullopt if a or b
+// is no linear sum.
 std::optional<LinearSum> Facts::Gap(NodeId a, NodeId b) const {
   std::optional<LinearSum> gap = tensor::Linearize(pool_, b);
   const std::optional<LinearSum> other = tensor::Linearize(pool_, a);

@@ -1,6 +1,6 @@
 // Normalises a computation before it is scheduled, so that schedules find one
-// form of computations that can be written in several ways. Every executor does
-// this.
+// form of computations that can be written in several ways. The JIT and the
+// tools that schedule dispatches do so; tier 0 does not.
 //
 //   Computation c = Disassemble(dispatch, parameters);
 //   MakeConstant(c.buffers[1], data);

@@ -22,7 +22,7 @@ class Reader {
       : body_(body), pool_(nest.pool), bounds_(body.moving, nest.pool) {}
 
   // Returns the range of values of an index in the body, or nullopt if it is
-  // not known.
+  // not known or may begin below 0.
   std::optional<AxisRegion> ValuesOf(NodeId index) {
     LinearSum base;
     const std::optional<NodeId> extent = SplitMoving(index, base);

@@ -228,8 +228,8 @@ class Shortener {
 
   // Shortens the inner loop of a split axis in those iterations of the
   // shortened outer loop in which the needed part begins or ends. Returns the
-  // part that the two loops cover. whole: number of iterations of the outer
-  // loop before it was shortened.
+  // part that the two loops then cover; nullopt if the inner loop stays as it
+  // was. whole: number of iterations of the outer loop before it was shortened.
   std::optional<AxisPart> ShortenInner(const Digit& outer, const Digit& inner,
                                        const Needed& needed, NodeId whole) {
     const int64_t unit = UnitOf(inner);

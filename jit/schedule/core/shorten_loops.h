@@ -17,12 +17,13 @@
 
 namespace ember::schedule {
 
-// Makes a loop begin and end with the first and the last iteration whose
-// elements are needed at some point of the loops inside it. The loop's extent
+// Makes loops begin and end with the first and the last iteration whose
+// elements are needed at some point of the loops inside them. A loop's extent
 // may then depend on the loops around it. Only serial loops over a whole axis,
-// or over the outer part of a split axis, are changed; inside a reduction only
-// reductions. Shortened loops cover whole iterations, so somewhat more elements
-// than are needed, but not more than before. Records what they cover in
+// or over the outer part of a split axis, are changed, and the inner part if it
+// is directly inside and long enough; inside a reduction only reductions.
+// Shortened loops cover whole iterations, so somewhat more elements than are
+// needed, but not more than before. Records what they cover in
 // StageLoops::shortened.
 void ShortenLoops(const Computation& computation, StageLoops& loops,
                   loops::LoopNest& nest);

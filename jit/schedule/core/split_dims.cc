@@ -236,7 +236,8 @@ class Splitter {
   }
 
   // Returns the factor by which all accesses split the index of the dim into
-  // digits; 0 if they differ, or if some index has no digits.
+  // digits; 0 if they differ, if some index has no digits, or if the dim's
+  // extent is not a constant multiple of the factor.
   int64_t FactorOf(const Dim& dim) const {
     const std::optional<int64_t> size =
         pool_.IntegerConstant(c_.buffers[dim.buffer].extents[dim.number]);

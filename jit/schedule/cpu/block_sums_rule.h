@@ -36,10 +36,10 @@ namespace ember::schedule {
 struct BlockSum {
   StageRef total;    // %y above
   StageRef product;  // %t above
-  int n = 0;         // number of the spatial axis of both stages along which
-                     // lanes run
-  int m = -1;  // number of the spatial axis of both stages along which a tile
-               // has rows; -1: none
+  int n = 0;         // number of the spatial axis of `total` and `product`
+                     // along which lanes run
+  int m = -1;  // number of the spatial axis of `total` and `product` along
+               // which a tile has rows; -1: none
 };
 
 // Returns the block sum that the stage `total` computes; nullopt if it computes
@@ -48,8 +48,8 @@ std::optional<BlockSum> BlockSumOf(const jit::CpuModel& cpu,
                                    const Schedule& schedule,
                                    const StageRef& total);
 
-// Schedules the total and the product. Returns false, and changes nothing, if a
-// primitive is refused.
+// Schedules the total and the product. Returns false, and changes nothing, if
+// the sum does not fit the rule or a primitive is refused.
 bool ScheduleBlockSum(const jit::CpuModel& cpu, const BlockSum& sum,
                       ScheduleWriter& writer);
 

@@ -105,8 +105,9 @@ class Chooser {
   }
 
   // Schedules a stage that depends only on constants, after its readers. If all
-  // readers are copies in the layout of a product, the stage is inlined in
-  // them, so that its values are not in memory twice.
+  // readers depend only on constants, too, as copies in the layout of a product
+  // do, the stage is inlined in them, so that its values are not in memory
+  // twice.
   void ScheduleConstant(const StageRef& stage) {
     const std::vector<int> readers =
         ConsumersOf(writer_.computation(), writer_.NumberOf(stage));
@@ -197,9 +198,9 @@ class Chooser {
     if (!inner.IsProduct()) return true;
     if (blocked_.contains(group.root)) return true;
     const StageRef product{inner.stage().name};
-    // A product inside the group gets a register tile in two cases only: the
+    // In other groups a product gets a register tile in two cases only: the
     // stages after it are elementwise and run on its tile, or the group has
-    // several rows of it.
+    // several rows of it and its operands stay in a cache.
     const bool whole = depth == outer.spatial_count() &&
                        RootAxesOf(writer_, group, product).has_value();
     const bool plain = std::all_of(
@@ -231,8 +232,9 @@ class Chooser {
   }
 
   // True if the product's operands, which are read again for each block of
-  // rows, fit the core's cache. If the results are larger than the shared
-  // cache, it is enough that the operands fit the shared cache.
+  // rows, fit half of the core's second-level cache. If the results are larger
+  // than half of the shared cache, it is enough that the operands fit a quarter
+  // of the shared cache.
   bool OperandsAreNear(const StageShape& product,
                        const CommonAxes& common) const {
     const int64_t bytes = BytesPerRow(product, common);
@@ -580,7 +582,8 @@ class Chooser {
 
   // Returns the number of the axis along which lanes run in all stages: the
   // root's last axis with more than one point. Returns -1 if some stage does
-  // not have that axis.
+  // not have that axis, if vectors along it do not pay, or if the root is a
+  // reduction.
   int LaneAxisOf(const StageGroup& group) const {
     const StageShape root(writer_.computation(), writer_.NumberOf(group.root));
     int axis = root.spatial_count() - 1;

@@ -52,8 +52,9 @@ struct Dots {
 // Brings both factors into the layout in the table at the top of this file,
 // each by a stage of its own unless it has the layout already. Also splits off
 // the loop that is then to be tensorized. Changes nothing if the stage is no
-// product of narrow numbers, or if the CPU has no instruction for it. The
-// product's loops must still be its axes.
+// product of narrow numbers, if the CPU has no instruction for it, if factor b
+// moves along the tile's rows or its bits are spread over several buffers, or
+// if a primitive is refused. The product's loops must still be its axes.
 Dots PackForDots(const jit::CpuModel& cpu, const StageRef& product,
                  const RegisterTile& tile, ScheduleWriter& writer);
 

@@ -221,8 +221,9 @@ NodeId WithoutConstant(const Computation& c, NodeId index) {
 
 // True if a tile of the load's buffer can be copied: in a few iterations all
 // loads of the buffer together read a few elements of each dim, and always the
-// same number. Padded loads of open extents are excluded, because a copy cannot
-// contain elements outside of the buffer.
+// same number, because their indices differ only by constants. Padded loads of
+// open extents are excluded, because a copy cannot contain elements outside of
+// the buffer.
 bool ReadsTiles(const Computation& c, const StageShape& shape, NodeId load) {
   const tensor::Node& node = c.pool[load];
   const auto& extents = c.buffers[node.buffer].extents;
@@ -331,8 +332,8 @@ void ScheduleLine(const LoopRef& axis, const LineAxis& line, bool splits,
 }
 
 // Returns the number of vectors after which each lane has the same index along
-// lanes.axis again. Returns 1 if no axis is fused with that axis, or if the
-// number is too large.
+// lanes.axis again. Returns 1 if no axis is fused with that axis, if the number
+// is not known or too large, or if the two axes have fewer points than that.
 int64_t PeriodOf(const StageShape& shape, const LaneAxis& lanes) {
   const std::optional<int64_t> digit = shape.Extent(lanes.axis);
   if (lanes.before < 0 || !digit || *digit < 2) return 1;

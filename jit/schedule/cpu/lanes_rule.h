@@ -35,13 +35,13 @@ void ScheduleLanes(const jit::CpuModel& cpu, const StageRef& stage,
                    const LanePart& part = {});
 
 // Returns how many of `count` vectors along an axis a reduction over other axes
-// computes side by side. These share the tests for padding, and their additions
-// do not wait for each other.
+// computes side by side: at most 4, and 1 if no such number is suitable. These
+// share the tests for padding, and their additions do not wait for each other.
 int64_t VectorsSideBySide(int64_t count);
 
 // Splits the loop into vectors of `lanes` lanes, and computes `vectors` of them
 // side by side, as the innermost loops of the stage. Returns false, without a
-// change, if that does not divide the loop.
+// change, if `vectors` is less than 2 or the split is refused.
 bool SplitVectorsSideBySide(const LoopRef& axis, int64_t lanes, int64_t vectors,
                             ScheduleWriter& writer);
 

@@ -35,7 +35,8 @@ struct Layout {
 };
 
 // Returns which dims of the load's buffer are rows, batch and steps; nullopt if
-// some index is not a single axis.
+// some index is neither a single axis nor 0, or if there are no rows, several
+// dims of rows or no steps.
 std::optional<Layout> LayoutOf(const Computation& c, const StageShape& shape,
                                const RegisterTile& tile, NodeId load) {
   const tensor::Node& node = c.pool[load];

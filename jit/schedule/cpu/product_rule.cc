@@ -181,9 +181,9 @@ struct RowBlock {
   int64_t rows = 0;
 };
 
-// Returns the number of rows per block, a divisor of `extent`, whose part of
-// the copy fits `room` bytes. bytes: size of the whole copy. If possible there
-// are at least `least_blocks` blocks.
+// Returns the largest number of rows per block, a divisor of `extent`, whose
+// part of the copy fits `room` bytes; 0 if there is none. bytes: size of the
+// whole copy. If possible there are at least `least_blocks` blocks.
 int64_t RowsThatFit(int64_t extent, int64_t bytes, int64_t room,
                     int64_t least_blocks) {
   int64_t best = 0;
@@ -274,7 +274,8 @@ constexpr int64_t kStepsAtOnce[] = {4, 6, 5, 3, 2};
 
 // Splits the innermost reduction loop of a sum so that the inner loop can be
 // unrolled, and returns the inner loop. A loop that is short enough is returned
-// as it is. Returns nullopt if no number of kStepsAtOnce divides the loop.
+// as it is. Returns nullopt if the loop's extent is not constant, or if no
+// number of kStepsAtOnce divides it.
 std::optional<LoopRef> SplitSteps(const LoopRef& loop, ScheduleWriter& writer) {
   const int stage = writer.NumberOf(loop.stage);
   const StagePlan& plan = writer.schedule().plan(stage);

@@ -32,7 +32,8 @@ int64_t RowsOfProductInside(const jit::CpuModel& cpu, const StageShape& product,
 // Schedules the loops of a product that is computed inside a group's loop over
 // blocks of rows. `fixed`: the product's loops over the axes that the group has
 // in common, except `rows`. `rows`: the loop over the rows of a block, nullopt
-// if there is none.
+// if there is none. Returns false, without a change, if no register tile fits,
+// or if the tile's rows run along another axis than common.rows.
 bool ScheduleProductInside(const jit::CpuModel& cpu, const StageRef& product,
                            const CommonAxes& common,
                            const std::vector<LoopRef>& fixed,

@@ -36,7 +36,8 @@ constexpr int64_t kMaxVectors = 6;
 constexpr double kPieceCycles = 12;
 constexpr double kNearPieceCycles = 1;
 // Cycles per cache line of a padded copy, for writing and for reading it. The
-// second number is for copies that fit the second-level cache.
+// second number is for copies of at most twice the size of the second-level
+// cache.
 constexpr double kCopiedLineCycles = 16;
 constexpr double kNearCopiedLineCycles = 10;
 // Cycles per element of an operand that is packed, that is, copied to another
@@ -216,7 +217,7 @@ class TileChooser {
   }
 
   // Returns, for each axis, how many values a tile covers: all of a reduction
-  // axis, and `width` of axis v.
+  // axis, the tile's rows of axis u, `width` of axis v, and one of any other.
   std::vector<int64_t> ExtentsOf(const RegisterTile& tile,
                                  int64_t width) const {
     std::vector<int64_t> extents(shape_.axis_count(), 1);

@@ -63,7 +63,8 @@ struct MatrixTile {
   int64_t rows = 1;
   int64_t vectors = 1;
 };
-// Chooses the tile for a matrix product with results of `rows` by `columns`.
+// Chooses the tile for a matrix product with results of `rows` by `columns`, in
+// vectors of `lanes` lanes.
 MatrixTile ChooseMatrixTile(const jit::CpuModel& cpu, int64_t lanes,
                             int64_t rows, int64_t columns);
 

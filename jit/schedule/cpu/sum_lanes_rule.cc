@@ -47,8 +47,9 @@ struct SumTile {
   int64_t lanes = 1;
 };
 
-// True if the load reads a constant that is not contiguous along the sum, so
-// that the rule makes a packed copy of it.
+// True if the rule makes a packed copy of the constant that is loaded: it is
+// not contiguous along the sum, and the axis of the sum is one of the load's
+// indices and occurs in no other.
 bool IsPackedForSum(const StageShape& shape, NodeId load, int k) {
   return shape.StrideOf(load, k) == Stride::kOther &&
          shape.ReadsConstant(load) && shape.MovesAlone(load, k);
@@ -103,9 +104,10 @@ class SumTileChooser {
     return -1;
   }
 
-  // True if lanes can run along the axis: along it each factor is contiguous,
-  // constant in value, or a constant of the module that can be packed to be
-  // contiguous. At least two factors must move along the axis.
+  // True if lanes can run along the axis: no factor is padded, and along the
+  // axis each factor is contiguous, constant in value, or a constant of the
+  // module that can be packed to be contiguous. At least two factors must move
+  // along the axis.
   bool LiesAlong(int axis) const {
     int moving = 0;
     for (NodeId load : shape_.loads()) {
@@ -119,9 +121,9 @@ class SumTileChooser {
   }
 
   // Returns the extra cycles of a register tile with lanes along the axis, for
-  // factors that are not contiguous along it. Such a factor is copied in each
-  // call, or, if the axis is only a term of an index, each lane is loaded by
-  // itself.
+  // factors that are neither constants of the module nor contiguous along it.
+  // Such a factor is copied in each call, or, if the axis is only a term of an
+  // index, each lane is loaded by itself.
   double ReadingCycles(int axis) const {
     double cycles = 0;
     for (NodeId load : shape_.loads()) {

@@ -15,9 +15,9 @@
 namespace ember::schedule {
 
 // Returns how many of the stage's loops, from the outermost on, should be fused
-// to tasks: serial loops over points, at most `most`. No more are taken than
-// give each thread enough tasks, because indices of fused loops are computed by
-// divisions.
+// to tasks: serial loops over points, at most `most`, before the first loop in
+// which another stage is computed. No more are taken than give each thread
+// enough tasks, because indices of fused loops are computed by divisions.
 size_t LoopsOfTasks(const jit::CpuModel& cpu, const ScheduleWriter& writer,
                     int stage, size_t most);
 
@@ -30,7 +30,7 @@ std::optional<SplitAxis> SplitForTasks(const jit::CpuModel& cpu,
                                        ScheduleWriter& writer);
 
 // Makes the stage's loops over points parallel tasks, if the stage is enough
-// work.
+// work and its points store to different elements.
 void ScheduleTasks(const jit::CpuModel& cpu, const StageRef& stage,
                    ScheduleWriter& writer);
 

@@ -26,8 +26,8 @@ TEST(TransposedProducts, ColumnsAreStoredAsRows) {
       %p[i, j] = sum(k < 40) %x[i, k] * %w[k, j]
       %y[n, m] = max(%p[m, n], 0.0)
     })");
-  // Axis n of %y is axis j of %p, along which the tile has vectors. Lanes of
-  // both stages run along it.
+  // Axis n of %y is axis j of %p, along which the tile has vectors. Lanes of %p
+  // and %y run along it.
   EXPECT_THAT(text, HasSubstr("vectorize %p j_lane"));
   EXPECT_THAT(text, HasSubstr("vectorize %y n_lane"));
   EXPECT_THAT(text, ContainsRegex("split %y m [0-9]+ -> m_tile m_row"));

@@ -146,7 +146,8 @@ class Model {
 };
 
 // Returns the size of a stage that may be a convolution, with the spatial axes
-// image, row, column and output. Only the primitive winograd decides if it is
+// image, row, column and output. Returns nullopt if its numbers of axes or its
+// extents are not those of one; only the primitive winograd decides if it is
 // one.
 std::optional<Size> SizeOf(const StageShape& shape) {
   if (shape.spatial_count() != 4 || shape.axis_count() != 7)

@@ -11,8 +11,9 @@
 namespace ember::schedule {
 
 // Schedules a convolution by Winograd's method, like ScheduleProduct. Returns
-// false, without a change, if the stage is no convolution, or if it would not
-// be faster.
+// false, without a change, if the stage is no convolution, if its channels do
+// not fill a vector, if the method would not be faster, if the group's root has
+// other axes, or if a primitive is refused.
 bool ScheduleWinograd(const jit::CpuModel& cpu, const StageGroup& group,
                       const StageRef& conv, ScheduleWriter& writer);
 

@@ -75,8 +75,8 @@ double CostShared(const jit::GpuModel& gpu, const TilesOnGpu& tiles) {
 
 double CostOfRanges(const jit::GpuModel& gpu, const TilesOnGpu& ranges,
                     const TilesOnGpu* before) {
-  // A range usually ends in another tile than it begins in. Its workgroup waits
-  // once more there, for the first slices of that tile.
+  // A range usually ends in another tile than it begins in. The range's
+  // workgroup waits once more there, for the first slices of that tile.
   return CostOfTiles(gpu, ranges) +
          (before != nullptr ? CostOfTiles(gpu, *before) : 0) +
          Processors(gpu) * kLoadsOfTile * MultiplyAddsOfLoad(gpu);

@@ -40,7 +40,8 @@ struct GpuDots {
 // by a scheduled stage of its own unless it has the layout already, and splits
 // the sum. The product's other loops are still its axes. The copies are added
 // to `done`. Returns nullopt, without a change, if the stage is no product of
-// bytes, or if the device has no fast instructions for them.
+// bytes, if the bits of factor b are spread over several buffers, if the device
+// has no fast instructions for bytes, or if a primitive is refused.
 std::optional<GpuDots> PackForDotsOnGpu(const jit::GpuModel& gpu,
                                         const StageRef& product, int v,
                                         std::set<StageRef>& done,

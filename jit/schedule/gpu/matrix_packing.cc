@@ -18,7 +18,8 @@ namespace {
 constexpr int64_t kStoredBytes = 4;
 
 // Returns the dim of the factor whose index depends on the variable. Returns
-// nullopt if several dims do, or if it is the last dim, which needs no packing.
+// nullopt if none or several do, or if it is the last dim, which needs no
+// packing.
 std::optional<size_t> DimToMove(const Computation& c, NodeId load,
                                 NodeId variable) {
   const tensor::Node& node = c.pool[load];

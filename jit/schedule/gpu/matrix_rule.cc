@@ -19,8 +19,7 @@ namespace ember::schedule {
 namespace {
 
 // True if matrices may be stored directly to the product's results: the results
-// have the type of sums and are multiples of whole matrices, and no arithmetic
-// follows the sum.
+// are assigned, have the type of sums, and are multiples of whole matrices.
 bool MayStoreDirectly(const Computation& c, int number,
                       const MatrixPlan& plan) {
   const ComputationStage& stage = c.stages[static_cast<size_t>(number)];

@@ -202,7 +202,8 @@ class MatrixScheduler {
   }
 
   // Returns the number of neighbouring results of the root that an invocation
-  // computes at once: 4, if all stages allow vectors, otherwise 1.
+  // computes at once: 4, if all stages allow vectors, 4 divides a tile's
+  // columns, and no tile is partial along them, otherwise 1.
   int64_t LanesOfRoot(const StageRef& root, const StageRef& product) const {
     constexpr int64_t kLanes = 4;
     const Computation& c = writer_.computation();

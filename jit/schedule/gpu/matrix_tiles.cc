@@ -96,9 +96,9 @@ class MatrixTileChooser {
     return shape_.StrideOf(loads_[factor], axis) != Stride::kNone;
   }
 
-  // True if the types of the stage's factors and sum are those of the matrices.
-  // The factors may be in either order. Sets `first_`: the factor that moves
-  // along the rows.
+  // True if the types of the stage's factors and sum are those of the matrices,
+  // and rows and columns can be chosen for them. The factors may be in either
+  // order. Sets `first_`: the factor that moves along the rows.
   bool Fits(const loops::MatrixType& type) {
     if (type.sum != sum_) return false;
     for (const int first : {0, 1}) {
@@ -123,8 +123,8 @@ class MatrixTileChooser {
            TypeOf(1 - first_) == type.b;
   }
 
-  // Returns the longest axis of the results along which the first factor moves
-  // and the second does not; -1 if there is none.
+  // Returns the longest axis of the results along which factor number `factor`
+  // moves and factor number `other` does not; -1 if there is none.
   int LargestAxis(int factor, int other) const {
     int best = -1;
     for (int a = 0; a < shape_.spatial_count(); ++a) {
@@ -262,8 +262,9 @@ class MatrixTileChooser {
                       gpu_.registers, kMaxRegisters);
   }
 
-  // Returns how many workgroups should run on a processor at once, 2 or 1; 0 if
-  // the tile needs more registers than its invocations then have.
+  // Returns how many workgroups should run on a processor at once: 2 or, only
+  // in wide products, 1; 0 if the tile needs more registers than its
+  // invocations then have.
   int64_t Workgroups(const MatrixPlan& plan) const {
     const double registers = Registers(plan);
     const int64_t invocations = plan.Subgroups() * gpu_.subgroup_size;
@@ -352,8 +353,9 @@ class MatrixTileChooser {
   }
 
   // True if the slice of a factor consists of whole panels
-  // (jit/target/shared_panels.h), from which a wide instruction can read it.
-  // axis: the rows' or the columns' axis, which selects the factor.
+  // (jit/target/shared_panels.h), from which a wide instruction can read it,
+  // transposing the elements if necessary. axis: the rows' or the columns'
+  // axis, which selects the factor.
   bool FillsPanels(const MatrixPlan& plan, int axis, int64_t slice) const {
     const bool is_rows = axis == plan.rows;
     const NodeId load = loads_[is_rows ? first_ : 1 - first_];

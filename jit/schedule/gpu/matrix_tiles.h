@@ -111,7 +111,8 @@ struct MatrixTileLimits {
 // multiply-adds of matrices are kMatrixSpeed times as fast as those of
 // invocations. through_memory: true if results are stored to memory of the
 // workgroup first. Returns nullopt if the stage is no product, if the device
-// has no matrices of its types, or if matrices would be mostly empty.
+// has no matrices of its types, if matrices would be mostly empty, or if no
+// tile is within the limits of the device and of `limits`.
 std::optional<MatrixPlan> PlanMatricesOnGpu(
     const jit::GpuModel& gpu, const Computation& computation, int stage,
     bool through_memory, const MatrixTileLimits& limits = {});

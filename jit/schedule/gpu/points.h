@@ -22,7 +22,8 @@ std::set<StageRef> JoinPoints(const jit::GpuModel& gpu, const StageRef& root,
                               std::set<StageRef>& done, ScheduleWriter& writer);
 
 // Vectorizes the loop over the last axis of a stage's points, inside the loops
-// of the stage's reductions. Returns false if a primitive is refused.
+// of the stage's reductions. Returns false if the stage has no such axis, or if
+// a primitive is refused.
 bool VectorizeLast(const StageRef& stage, ScheduleWriter& writer);
 
 // Divides the points of a stage among tasks and invocations. An invocation

@@ -37,7 +37,8 @@ struct Slice {
 
 // Returns the dims of the copy of a load's operand. The dim that moves along v
 // is last, so that neighbouring invocations read neighbouring elements. Empty
-// for a padded load, which keeps its layout.
+// if the operand keeps its layout: if its load is padded, no dim moves along v,
+// or that dim is already last.
 std::vector<LayoutDim> LayoutOf(const Computation& c,
                                 const ComputationStage& stage, NodeId load,
                                 int v) {
@@ -129,8 +130,8 @@ struct AxisLoops {
   std::optional<LoopRef> lane;
 };
 
-// Splits the loop a into the loops a_tile, a_register, a_thread and, if there
-// are vectors, a_lane.
+// Splits the loop `axis` into four loops, whose names are its name and _tile,
+// _register, _thread and, if there are vectors, _lane.
 AxisLoops SplitAxis(const LoopRef& axis, const AxisTile& tile,
                     ScheduleWriter& writer) {
   const auto [outer, rest] = writer.Split(axis, tile.size(), "_tile", "_rest");
@@ -159,7 +160,9 @@ AxisLoops SplitAxis(const LoopRef& axis, const AxisTile& tile,
   return loops;
 }
 
-// The loops of a stage that is computed in tiles, by what iterates over them.
+// The loops of a stage that is computed in tiles: over tiles, over the
+// invocations of a workgroup, over the elements of an invocation, and over the
+// lanes of a vector.
 struct TileLoops {
   std::vector<LoopRef> tiles;
   std::vector<LoopRef> threads;

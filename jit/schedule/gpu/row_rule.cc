@@ -231,8 +231,8 @@ class RowChooser {
     BindLoop(writer_.FuseLoops(stage, first, count, name), extent);
   }
 
-  // Returns the product of the extents of axes first .. end - 1, if they are
-  // constant.
+  // Returns the product of the extents of axes first .. end - 1, at most kMany;
+  // nullopt if one is not constant.
   static std::optional<int64_t> ExtentOf(const StageShape& shape, int first,
                                          int end) {
     int64_t extent = 1;

@@ -19,7 +19,9 @@ bool ScheduleRowsOnGpu(const jit::GpuModel& gpu, const StageRef& root,
 
 // Splits a reduction into two stages (rfactor) if it has too few results to
 // keep the device busy, or is too long for one invocation. `parts`: the name of
-// the new stage. Returns false, without a change, if neither is the case.
+// the new stage. Returns false, without a change, if neither is the case, if
+// the stage is a fold, if its points may store to one element, if there would
+// be too few parts, or if the primitive is refused.
 bool SplitReductionOnGpu(const jit::GpuModel& gpu, const StageRef& stage,
                          const StageRef& parts, ScheduleWriter& writer);
 

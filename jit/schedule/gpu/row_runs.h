@@ -10,9 +10,9 @@
 //
 // Stages whose rows have the same runs pass results to each other in registers
 // (jit/schedule/lowering/own_tiles.h), and read other stages' results by
-// vectors. Neighbouring invocations read vectors that are two apart. So those
-// of two rows, which begin one vector apart in other banks, never have a bank
-// conflict.
+// vectors. Neighbouring invocations of a row read vectors that are two apart,
+// and neighbouring rows are padded to begin one vector apart in the banks. So
+// invocations of two rows never have a bank conflict.
 //
 // Internal to the default schedule.
 #ifndef EMBER_JIT_SCHEDULE_GPU_ROW_RUNS_H_

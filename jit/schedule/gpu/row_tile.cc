@@ -218,8 +218,8 @@ class RowTileScheduler {
     const std::vector<LoopRef> inner = SplitRow(columns, runs, writer_);
     const LoopRef item = writer_.FuseLoops(stage, first, rows + 1, "points");
     writer_.Do(Bind{item});
-    // These loops are unrolled, so that the running sums stay in the registers
-    // of their invocations.
+    // The loops over the points of an invocation are unrolled, so that the
+    // running sums stay in its registers.
     for (const LoopRef& loop : inner) writer_.Do(Unroll{loop});
     return order[around];
   }
@@ -310,8 +310,8 @@ class RowTileScheduler {
                               shape.spatial_count()) /
            (stage == group_.root ? tile_.parts : TurnsOf(stage));
   }
-  // Returns how often a tile computes the stage: once for each block if it
-  // belongs to a block of the fold, otherwise once.
+  // Returns how often a tile computes the stage: once for each block of all
+  // parts if it belongs to a block of the fold, otherwise once.
   int64_t TurnsOf(const StageRef& stage) const {
     return of_block_.contains(stage) ? blocks_ * tile_.parts : 1;
   }
@@ -464,7 +464,8 @@ class RowTileScheduler {
     return {c().buffers[writer_.StageAt(stage).stores[0].buffer].name};
   }
 
-  // Pads the rows of the stage's buffer, unless a row has only one element.
+  // Pads the rows of the stage's buffer, unless a row has only one element or
+  // consists of partial results.
   void PadRows(const StageRef& stage, DType type) {
     if (ColumnsOf(stage) == 1 || parts_.contains(stage)) return;
     const int64_t elements = kRowPaddingBytes / DTypeByteSize(type);
@@ -510,8 +511,9 @@ class RowTileScheduler {
            });
   }
 
-  // Unrolls kLanes steps of a reduction, if kLanes divides its length. In a
-  // stage of partial results it unrolls all steps of the part, as vectors.
+  // Unrolls kLanes steps of a reduction with one axis, if its length is a
+  // larger multiple of kLanes. In a stage of partial results it unrolls all
+  // steps of the part, as vectors.
   void WriteOutReduction(const StageRef& stage) {
     const LoopRef loop = writer_.LoopsOf(stage).back();
     const std::optional<RowRuns> runs = RunsOf(stage);

@@ -34,8 +34,8 @@ constexpr int64_t kMaxRows = 128;
 // combined at once.
 constexpr int64_t kBlockChoices[] = {0, 128, 64};
 
-// True if one product of the group depends on another one, with other stages
-// between them.
+// True if the group's stages have an axis in common, and at least two of its
+// members are products.
 bool HasProducts(const Schedule& schedule, const StageGroup& group) {
   const Computation& c = schedule.computation();
   return group.depth > 0 &&
@@ -80,8 +80,9 @@ StageRef PartsOf(const StageRef& product) {
 // Applies online_softmax to the product whose loop `keys` runs over the keys. A
 // fold over blocks of keys then computes running sums, and the product divides
 // them by the totals. If there are several parts, one fold computes each part,
-// a second fold combines the parts, and the tiles are those of the first fold.
-// Returns false if some primitive is refused.
+// and a second fold combines the parts; the caller tiles the first one. Hidden
+// blocks are skipped, or computed if that is refused. Returns false if that, or
+// the division into parts, is refused, too.
 bool MakeBlocks(const LoopRef& keys, const KeyBlocks& blocks,
                 ScheduleWriter& writer) {
   const StageRef& product = keys.stage;
@@ -179,7 +180,7 @@ bool IsPlanned(const loops::LoopNest& nest, const jit::GpuModel& gpu) {
   device.invocations = gpu.max_invocations;
   device.subgroup_size = gpu.subgroup_size;
   device.has_whole_subgroups = device.uses_matrices = true;
-  // These traits say that buffers may share bytes, as on devices with
+  // The trait `keeps_elements` lets buffers share bytes, as on devices with
   // GpuModel::overlays_shared.
   device.keeps_elements = true;
   device.shared_alignment = kSharedAlignment;

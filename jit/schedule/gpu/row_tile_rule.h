@@ -49,10 +49,12 @@
 
 namespace ember::schedule {
 
-// Schedules `root` in tiles of rows, with all stages before it that no other
-// stage reads; these are added to `done`. `root` is `product`, or reads its
-// results point by point. Returns false, without a change, if the stages
-// contain no other product, if no tile fits, or if some primitive is refused.
+// Schedules `root` in tiles of rows, with all stages before it that only stages
+// of this group read; all of them are added to `done`. `root` is `product`, or
+// reads its results point by point. Returns false, without a change, if the
+// device has no matrices or too small workgroups, if points of the root may
+// store to one element, if the stages contain no other product, if no tile
+// fits, or if some primitive is refused.
 bool ScheduleRowTilesOnGpu(const jit::GpuModel& gpu, const StageRef& root,
                            const StageRef& product, std::set<StageRef>& done,
                            ScheduleWriter& writer);

@@ -199,8 +199,9 @@ class GpuChooser {
     return found && found->axes == axes;
   }
 
-  // True if the stage can be computed for each point of the root: points need
-  // different elements of it, and only the stages of `inside` read it.
+  // True if the stage can be computed for each point of the root: it is not
+  // scheduled yet, points need different elements of it, and only the stages of
+  // `inside` read it.
   bool CanJoin(int stage, int root, const std::set<int>& inside) const {
     const int depth = c().stages[root].spatial_count;
     if (depth == 0 || done_.contains({c().stages[stage].name}) ||

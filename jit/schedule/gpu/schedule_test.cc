@@ -204,7 +204,7 @@ TEST(GpuSchedules, ProductsOfBytesAreDotLoops) {
           })",
        {"dot ", "%x.words: u8[1, 10, 10, 1, 4]",
         "%w.words: i8[3, 3, 1, 20, 4]"}}};
-  // This model is busy with little work, so that sums are not split.
+  // The modelled device is busy with little work, so that sums are not split.
   jit::GpuModel gpu = ModelOf(kTargets[0]);
   gpu.busy_invocations = 64;
   for (const auto& row : rows) {

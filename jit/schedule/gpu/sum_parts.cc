@@ -27,8 +27,8 @@ namespace {
 // Largest number of parts of a sum. One invocation adds up all parts of a
 // result.
 constexpr int64_t kMaxParts = 64;
-// Smallest number of steps of a part: the length of the shortest slice in
-// tiles.cc.
+// Smallest number of steps of a part: the shortest of the slice lengths that
+// tiles.cc tries first.
 constexpr int64_t kShortestPart = 8;
 // In the phase that adds up parts, an invocation computes several neighbouring
 // results if at least a 16th of the invocations that keep the device busy are
@@ -121,7 +121,8 @@ class SumScheduler {
   }
 
   // Returns the divisions of the sum into equal parts: for each of its axes,
-  // each number of parts that divides the axis.
+  // each number of parts up to kMaxParts that divides the axis and gives parts
+  // of at least kShortestPart steps.
   std::vector<Parts> PartsOfSum() const {
     const Computation& c = schedule_.computation();
     const StageShape shape(c, c.FindStage(product_.name));
@@ -156,8 +157,8 @@ class SumScheduler {
   }
 
   // Returns the division of the sums of all tiles into ranges of slices, one
-  // for each workgroup that runs at once. Returns nullopt if there are at least
-  // as many tiles as such workgroups.
+  // for each workgroup that runs at once. Returns nullopt if no tile of
+  // matrices fits, or if there are at least as many tiles as such workgroups.
   std::optional<Parts> RangesOfSum(const Stages& stages,
                                    const Schedule& schedule) const {
     const auto tile = TileOfRangesOnGpu(gpu_, stages.product, schedule);
@@ -209,8 +210,8 @@ class SumScheduler {
   }
 
   // Returns the cost of divided sums, including the phase that adds up the
-  // parts. before: tiles with whole sums that run first; null if there are
-  // none.
+  // parts. Returns nullopt if the division is refused or no tile fits it.
+  // before: tiles with whole sums that run first; null if there are none.
   std::optional<double> CostInParts(const Stages& stages,
                                     const Schedule& schedule,
                                     const Parts& parts, bool with_matrices,
@@ -415,7 +416,8 @@ class SumScheduler {
   }
 
   // Schedules the phase with `lanes` neighbouring results per invocation.
-  // Returns false if that is not possible.
+  // Returns false if that is not possible, or leaves too few invocations to
+  // keep the device busy.
   static bool AddNeighbours(const jit::GpuModel& gpu, const StageRef& root,
                             int64_t lanes, std::set<StageRef>& done,
                             ScheduleWriter& writer) {

@@ -145,7 +145,7 @@ class GpuTileChooser {
   void Consider(WorkgroupTile& tile) {
     const int64_t threads = tile.Threads();
     // Skips tiles with fewer invocations than a subgroup has, because idle
-    // lanes cost as much as busy ones.
+    // lanes cost as much as busy ones, unless the product has no more points.
     if (threads < gpu_.subgroup_size &&
         threads < shape_.LikelyPoints(0, shape_.spatial_count())) {
       return;
@@ -358,8 +358,9 @@ class GpuTileChooser {
 };
 
 // Returns how many neighbouring results along v an invocation loads and stores
-// as a vector. It is 1 if the tile does not divide the axis, because lanes
-// beyond the end would be guarded one by one.
+// as a vector. It is 1 if nothing is contiguous along v, or if the tile does
+// not divide the axis, because lanes beyond the end would be guarded one by
+// one.
 int64_t LanesOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   const StageShape& shape = product.shape;
   const AxisTile& axis = tile.axes[static_cast<size_t>(tile.v)];
@@ -375,8 +376,8 @@ int64_t LanesOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   return 1;
 }
 
-// Returns how many steps of the sum an invocation loads as a vector, because an
-// operand is contiguous along the sum.
+// Returns how many steps of the sum an invocation loads as a vector: 4 if an
+// operand is contiguous along the sum and 4 divides the steps, otherwise 1.
 int64_t StepsOf(const ProductOnGpu& product, const WorkgroupTile& tile) {
   constexpr int64_t kSteps = 4;
   const StageShape& shape = product.shape;

@@ -102,8 +102,8 @@ struct ProductOnGpu {
 };
 
 // Returns the tile that costs least, with the lanes of its axis v and the
-// number of unrolled steps. Returns nullopt if results are contiguous along no
-// axis, or if no tile fits.
+// number of unrolled steps. Returns nullopt if there is only one result, or if
+// no tile fits.
 std::optional<WorkgroupTile> ChooseWorkgroupTile(const jit::GpuModel& gpu,
                                                  const ProductOnGpu& product);
 

@@ -97,9 +97,10 @@ class Transposer {
   }
   int64_t Side() const { return gpu_.subgroup_size * WordLanes(); }
 
-  // True if copying squares of the operands is faster. The axes must be long:
-  // if few elements are read from each cache line, the caches serve transposed
-  // reads as well.
+  // True if copying squares of the operands is faster, the squares take at most
+  // half of the workgroup's memory, and there are enough points to keep the
+  // device busy. The axes must be long: if few elements are read from each
+  // cache line, the caches serve transposed reads as well.
   bool IsWorthIt(const StageShape& shape) const {
     const auto rows = shape.Extent(square_.rows);
     const auto columns = shape.Extent(square_.columns);

@@ -28,8 +28,8 @@ namespace ember::schedule {
 
 // Schedules the stage `root` in squares of points, with the stages that are
 // computed for these points, which are added to `done`. Returns false, without
-// a change, if no load is transposed, if an extent is open or too short, or if
-// the copies do not fit a workgroup's memory.
+// a change, if no load is transposed, if an extent is open or too short, if
+// there are too few points, or if the copies do not fit a workgroup's memory.
 bool ScheduleTransposeOnGpu(const jit::GpuModel& gpu, const StageRef& root,
                             std::set<StageRef>& done, Schedule& schedule);
 

@@ -58,7 +58,8 @@ bool StoresTo(const Computation& c, int stage, uint32_t buffer) {
 
 // Returns the root and the stages whose values differ between neighbours along
 // the root's last axis. Returns nullopt if the values of some stage for such
-// neighbours are not contiguous.
+// neighbours are not contiguous, or if a stage other than the root is a
+// reduction.
 std::optional<std::vector<int>> StagesAlong(const Computation& c, int root,
                                             const std::set<int>& joined) {
   std::vector<int> along = {root};

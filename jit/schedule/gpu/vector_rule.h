@@ -34,8 +34,8 @@ bool HaveLanes(const Computation& computation, const StageRef& root,
                const std::set<StageRef>& joined);
 
 // Vectorizes the joined stages over the neighbours that an invocation computes,
-// except stages that have one value for all of them. Returns false if a
-// primitive is refused.
+// except stages that have one value for all of them. Returns false if HaveLanes
+// does, or if a primitive is refused.
 bool VectorizeJoined(const StageRef& root, const std::set<StageRef>& joined,
                      ScheduleWriter& writer);
 

@@ -102,8 +102,8 @@ class Carrier {
   }
 
   void FindLoops() {
-    // The product of these extents does not wrap, because it counts points of a
-    // stage.
+    // The product of the loops' extents does not wrap, because it counts points
+    // of a stage.
     terms_ = nest_.pool.Integer(1);
     // Number of times that the loops found so far carry an accumulator, at
     // most.

@@ -22,8 +22,8 @@ void FillMatrices(const StagePlan& plan, std::vector<AxisRegion>& regions,
 
 // Makes the buffer, which holds results in progress, the accumulators of matrix
 // instructions, in the registers of subgroups. Returns kFailedPrecondition if
-// they need more registers than there are. stage: name of the stage, for the
-// message.
+// their number is not constant, or if they need more registers than there are.
+// stage: name of the stage, for the message.
 Status HoldInMatrices(std::string_view stage, uint32_t buffer,
                       loops::LoopNest& nest);
 

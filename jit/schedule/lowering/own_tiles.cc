@@ -122,8 +122,9 @@ class Owner {
     // extents of the loops around an access; empty before the first access is
     // visited
     std::vector<int64_t> extents;
-    std::vector<int64_t> elements;  // for each iteration of these loops: the
-                                    // number of the accessed element
+    std::vector<int64_t> elements;  // for each iteration of the loops around an
+                                    // access: the number of the accessed
+                                    // element
   };
   struct LoopAround {
     NodeId variable = 0;
@@ -197,7 +198,7 @@ class Owner {
 
   // Returns the variables of loops around the access: of invocation loops, then
   // of the unrolled and vector loops whose variables the indices contain,
-  // outermost first.
+  // outermost first. Returns nullopt if no invocation loop is around it.
   std::optional<std::vector<NodeId>> VariablesOf(
       std::span<const NodeId> indices) const {
     std::vector<NodeId> variables;

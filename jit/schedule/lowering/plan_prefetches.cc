@@ -44,7 +44,7 @@ class PrefetchPlanner {
 
  private:
   // Adds prefetches to the innermost serial loops of the block. Returns true if
-  // it contains a serial loop.
+  // it contains a serial loop or an invocation loop.
   bool Visit(Block& block) {
     bool has_serial = false;
     for (Statement& statement : block) {
@@ -101,7 +101,7 @@ class PrefetchPlanner {
   }
 
   // Returns the number of elements in the dims of the buffer from `first` on;
-  // nullopt if it is not constant.
+  // nullopt if it is 0, not constant or above 2^40.
   std::optional<int64_t> Elements(const loops::Buffer& buffer,
                                   size_t first) const {
     int64_t elements = 1;

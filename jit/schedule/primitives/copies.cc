@@ -133,7 +133,8 @@ void InsertCopy(Schedule& schedule, const CopyOperands& operands,
   schedule.InsertStage(operands.stage, std::move(stage));
 }
 
-// True if `type` can represent all values of the type `values`.
+// True if `type` can represent all values of the type `values` and both are
+// integers or both are floats.
 bool Holds(DType type, DType values) {
   if (type == values) return true;
   const int wider = DTypeByteSize(type) - DTypeByteSize(values);
@@ -143,7 +144,7 @@ bool Holds(DType type, DType values) {
 }
 
 // Returns the type of the copy: `wanted` if it is given, otherwise the buffer's
-// type.
+// type. Returns an error if the type does not hold all values of the buffer's.
 StatusOr<DType> TypeOfCopy(std::optional<DType> wanted, DType buffer) {
   const DType type = wanted.value_or(buffer);
   if (Holds(type, buffer)) return type;
@@ -214,7 +215,8 @@ std::optional<Bounds> BoundsOfDim(Computation& c, const CopyOperands& operands,
 }
 
 // Returns the default value of all padded loads; nullopt if no load is padded.
-// Returns an error if two loads have different default values.
+// Returns an error if two loads have different default values, if only some
+// loads are padded, or if the default value is not constant.
 StatusOr<std::optional<NodeId>> DefaultOf(const Computation& c,
                                           const CopyOperands& operands) {
   std::optional<NodeId> common;
@@ -268,7 +270,8 @@ Status CheckLayout(const std::vector<LayoutDim>& layout, size_t rank) {
 }
 
 // Returns the numbers of the buffer's dims in the order of the copy: `dims`, or
-// all dims in order if `dims` is empty.
+// all dims in order if `dims` is empty. Returns an error if `dims` does not
+// name each dim exactly once.
 StatusOr<std::vector<size_t>> OrderOfCopy(const std::vector<size_t>& dims,
                                           size_t rank) {
   std::vector<size_t> order;

@@ -91,8 +91,8 @@ class CutStages {
            stage.stores.end();
   }
 
-  // Returns the dim of the loaded buffer that the axis indexes, if no other
-  // index depends on the axis; otherwise nullopt.
+  // Returns the first dim of the loaded buffer whose index is the axis; nullopt
+  // if there is none, or if the load is padded.
   std::optional<size_t> DimAt(NodeId load, const ComputationAxis& axis) const {
     const tensor::Node& node = c_.pool[load];
     if (node.opcode != Opcode::kLoad) return std::nullopt;

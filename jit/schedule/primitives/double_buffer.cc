@@ -44,7 +44,8 @@ class DoubleBufferChecker {
   std::string Name() const { return "%" + stage_.name; }
 
   // Checks that the stage has the form of a copy: one value per point, without
-  // a reduction, stored to a temporary.
+  // a reduction, stored to a temporary. Also checks that its indices allow the
+  // buffering, and that no stage is computed in one of its loops.
   Status CheckStage() const {
     if (stage_.has_reduction())
       return FailedPreconditionError(Name() + " combines elements");
@@ -161,8 +162,9 @@ class DoubleBufferChecker {
     return OkStatus();
   }
 
-  // Checks that no loop of the stage is serial: to be in registers, elements
-  // must have constant indices.
+  // Checks that a loop of the stage is bound, because only invocations have
+  // registers, and that none is serial: to be in registers, elements must have
+  // constant indices.
   Status CheckRegisters() const {
     bool is_bound = false;
     for (int number : plan_.order) {

@@ -141,7 +141,8 @@ class Finder {
   }
 
   // Returns the value that a stage stored to the element that the load reads,
-  // if that stage alone stores to the buffer; otherwise nullopt.
+  // if the buffer is a temporary to which that stage alone stores, point by
+  // point and without a reduction; otherwise nullopt.
   std::optional<NodeId> StoredAt(const Node& load) {
     if (c_.buffers[load.buffer].role != BufferRole::kTemporary)
       return std::nullopt;

@@ -17,9 +17,9 @@
 
 namespace ember::schedule {
 
-// The keys that a row may see: begin <= key < end. Both are i64 sums of axes
-// other than that of the keys, parameters and constants, and cannot wrap.
-// nullopt if no such bound is known.
+// The keys that a row may see: begin <= key < end. Both are i64 sums of
+// parameters, constants and axes other than the axis of the keys, and cannot
+// wrap. A bound that is not known is nullopt.
 struct VisibleKeys {
   std::optional<NodeId> begin, end;
 };
@@ -35,8 +35,8 @@ struct VisibleKeys {
 VisibleKeys VisibleKeysOf(Computation& computation, NodeId value,
                           std::span<const NodeId> axes);
 
-// True if the bounds exclude a key of some row. keys: the number of keys, in
-// the computation's pool.
+// True if the bounds may exclude a key of some row; false if they provably
+// exclude none. keys: the number of keys, in the computation's pool.
 bool HidesKeys(const Computation& computation, const VisibleKeys& visible,
                NodeId keys);
 

@@ -25,7 +25,8 @@ using tensor::Opcode;
 constexpr int64_t kMaxElements = 16;
 
 // Returns the number of elements that the stage combines for one point; 1 if it
-// is no reduction, nullopt if they are more than kMaxElements.
+// is no reduction, nullopt if the number is 0, not constant or more than
+// kMaxElements.
 std::optional<int64_t> ElementsOf(const Computation& c,
                                   const ComputationStage& stage) {
   int64_t elements = 1;

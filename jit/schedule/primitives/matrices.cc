@@ -135,7 +135,8 @@ class MatrixChecker {
   }
 
   // True if the load depends on the axis of a loop: the one at position
-  // `from_end`, counted from the innermost loop, which is 1.
+  // `from_end`, counted from the innermost loop, which is 1. Also true if the
+  // loop was fused from others.
   bool Moves(NodeId load, size_t from_end) const {
     int loop = plan_.order[plan_.order.size() - from_end];
     while (plan_.loops[loop].origin == Loop::Origin::kInner ||

@@ -87,7 +87,8 @@ class KeyPadder {
   }
 
   // Returns the only stage that stores to the buffer, at the indices of its own
-  // axes, if it stores to no other buffer; -1 if there is no such stage.
+  // axes, if it stores to no other buffer and is no fold; -1 if there is no
+  // such stage or the buffer is no temporary.
   int MakerOf(uint32_t buffer) const {
     if (c_.buffers[buffer].role != BufferRole::kTemporary) return -1;
     int maker = -1;

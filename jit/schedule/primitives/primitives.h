@@ -117,9 +117,10 @@ StatusOr<uint32_t> Find(const Schedule& schedule, const BufferRef& buffer);
 StatusOr<int> Find(const Schedule& schedule, int stage, const LoopRef& loop);
 // Checks that a factor or size is from 1 to tensor::kMaxExtent.
 Status CheckFactor(int64_t number);
-// Returns an error if the stage's loops are no longer its axes in order, or if
-// other stages are attached to them. `primitive`: name of the primitive that is
-// to rewrite the stage, for the message.
+// Returns an error if the stage's loops are no longer its axes, if one has a
+// mark, if the stage is attached to a loop, or if other stages are attached to
+// its loops. The order of the loops is not examined. `primitive`: name of the
+// primitive that is to rewrite the stage, for the message.
 Status CheckUnchanged(const Schedule& schedule, int stage,
                       std::string_view primitive);
 // Returns an error if the stage's elements may not be combined in parts, or if

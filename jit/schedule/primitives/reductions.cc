@@ -148,8 +148,9 @@ class PartsMaker {
   }
 
  private:
-  // Returns a name for the axis of parts that the stage does not have yet. It
-  // may have such an axis from online_softmax or from another rfactor.
+  // Returns a name for the axis of parts that the stage does not have yet. The
+  // stage may have an axis of parts from online_softmax or from another rfactor
+  // already.
   std::string NameOfPart(const std::string& axis) const {
     std::string name = axis + "_part";
     while (std::ranges::find(whole_.axes, name, &ComputationAxis::name) !=

@@ -87,7 +87,7 @@ class Matcher {
     return only_these ? maker : -1;
   }
 
-  // True if the indices of the load are these axes, in order.
+  // True if the indices of the load are `axes`, in order.
   bool ReadsAt(NodeId load, const std::vector<NodeId>& axes) const {
     const Node& node = c_.pool[load];
     if (node.operands.size() != axes.size()) return false;
@@ -264,7 +264,8 @@ class Maker {
         blocks_(c_.pool.Integer(at.length / block)) {}
 
   // Derives which keys are visible (the primitive's option `skip`). Returns an
-  // error, without a change, if none are hidden.
+  // error, without a change, if none are hidden or if an index of some stage is
+  // checked at run time.
   Status SkipHiddenBlocks() {
     const ComputationStage& power = Stage(at_.power);
     const NodeId difference = c_.pool[power.values[0]].operands[0];

@@ -145,7 +145,8 @@ std::optional<NodeId> AccessOf(const Computation& c, NodeId factor) {
 }
 
 // True if the load gives 0 where the axis is beyond its end, once it has been
-// made a padded load with default value 0.
+// made a padded load with default value 0: the axis must be the index of a dim
+// of its extent.
 bool IsZeroBeyond(const Computation& c, NodeId access,
                   const ComputationAxis& axis) {
   const Node& node = c.pool[access];

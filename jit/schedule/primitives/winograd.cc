@@ -465,8 +465,9 @@ Status Change(const Winograd& step, Schedule& schedule) {
   v.values.push_back(make.Transformed(
       matrices.input, v.axes[0].variable, v.axes[1].variable,
       /*by_pairs=*/false, [&](size_t p, size_t q) {
-        // Loads are padded, because tiles at the edge may reach beyond the
-        // image. No result depends on these elements.
+        // Loads are padded with zeros: the convolution may be padded itself,
+        // and tiles at the edge may reach further beyond the image, to elements
+        // on which no result depends.
         std::vector<NodeId> operands(x.operands.begin(),
                                      x.operands.begin() + 4);
         for (NodeId& index : operands) {

@@ -11,10 +11,10 @@
 // floats except for quotients in `filter`.
 //
 // Errors: the terms of a sum are multiplied by coefficients and then cancel, so
-// rounding errors are larger than those of the direct sum. With 64 channels of
-// random values in [-1, 1) the largest error of a result, relative to the sum
-// of
-// |x| * |w| of that result (winograd_test.cc, which fails beyond these):
+// rounding errors can be much larger than those of the direct sum. With 64
+// channels of random values in [-1, 1) the largest error of a result, relative
+// to the sum of |x| * |w| of that result (winograd_test.cc, which fails beyond
+// these):
 //
 //   direct    1.2e-7
 //   F(2, 3)   0.7e-7

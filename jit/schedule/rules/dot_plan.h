@@ -64,7 +64,9 @@ struct DotCounts {
 
 // Plans the dot loop of a product whose vectors run along the spatial axis v.
 // Returns nullopt if the stage is no product of types for which there is an
-// instruction, or if its reductions are of open or very short extents.
+// instruction, if v and a reduction axis do not index dims of the factors as
+// above, if both read one buffer, if factor a is unpacked or factor b padded,
+// or if the reductions are of open or very short extents.
 std::optional<DotPlan> PlanDots(const Computation& c, const StageShape& shape,
                                 int v, DotCounts counts);
 

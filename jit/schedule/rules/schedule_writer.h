@@ -51,9 +51,9 @@ class ScheduleWriter {
   // Applies a step. Returns false, without a change, if it is refused.
   bool Try(const Step& step) { return Apply(step, schedule_).ok(); }
 
-  // Split, FuseLoops and Reorder apply steps that must be legal, and return the
-  // new loops. The names of the loops that Split makes are the old name and a
-  // suffix.
+  // Split, FuseLoops and Reorder apply steps that must be legal. Split and
+  // FuseLoops return the new loops. The names of the loops that Split makes are
+  // the old name and a suffix.
   struct SplitLoops {
     LoopRef outer, inner;
   };
@@ -64,7 +64,7 @@ class ScheduleWriter {
   // `name`, which is returned. If `count` is 0, returns a loop without a name.
   LoopRef FuseLoops(const StageRef& stage, size_t first, size_t count,
                     const std::string& name);
-  // Puts two or more loops of one stage into this order.
+  // Puts two or more loops of one stage into the order of the list.
   void Reorder(std::vector<LoopRef> loops) {
     Do(schedule::Reorder{std::move(loops)});
   }

@@ -38,8 +38,11 @@ using JoinRule =
     std::function<bool(int stage, int depth, const StageGroup& group)>;
 
 // Returns the group of the root: earlier stages that only stages of the group
-// read, that are not in `done`, and for which `is_worth` returns true. No
-// primitive may have changed these stages yet.
+// read, that have axes in common with the root, that are not in `done`, and for
+// which `is_worth` returns true. Only the member itself stores to its buffers,
+// point by point, and it reads only constants if the root does, and only then.
+// No stage joins a root whose points may store to one element. No primitive may
+// have changed these stages yet.
 StageGroup GroupOf(const Schedule& schedule, const StageRef& root,
                    const std::set<StageRef>& done, const JoinRule& is_worth);
 

@@ -149,7 +149,8 @@ LoadWalk::Pieces LoadWalk::Over(std::span<const int64_t> extents) const {
                          // behind dim d
   for (size_t d = dims.size(); d-- > 0;) {
     // `span`: distance, along dim d, from the first element that is read to the
-    // last, plus one. `places`: number of elements along d that are read.
+    // last, plus one. `places`: largest possible number of different elements
+    // along d that are read.
     int64_t span = 1;
     int64_t places = 1;
     for (size_t a = 0; a < extents.size(); ++a) {

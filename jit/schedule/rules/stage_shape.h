@@ -88,14 +88,14 @@ class StageShape {
   // it together, as in one fused loop.
   bool StoresAlongBoth(int axis) const;
   // Returns the number of bytes of the widest value that is stored, loaded or
-  // accumulated.
+  // accumulated. A narrow float that is computed counts as 4 bytes.
   int WidestBytes() const;
 
   // True if the stage accumulates integers.
   bool SumsIntegers() const;
 
-  // True if the stage is a sum of products over at least one axis, which can be
-  // computed on register tiles.
+  // True if the stage is a sum of products of at least two loads, and has a
+  // spatial axis, so that it can be computed on register tiles.
   bool IsProduct() const;
   // True if the stage is a product in which results along some spatial axis
   // share an operand: one load reads the same element for them while other

@@ -58,8 +58,8 @@ struct Totals {
   }
 };
 
-// Returns how many stores the block executes at most. An extent that is not
-// constant counts as 20.
+// Returns about how many statements the block executes at most. An extent that
+// is not constant counts as 20.
 double StoresOf(const loops::LoopNest& nest, const loops::Block& block) {
   double stores = 0;
   for (const loops::Statement& statement : block) {

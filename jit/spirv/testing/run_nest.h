@@ -30,8 +30,9 @@ inline constexpr char kNoDevice[] =
 // Returns the first Vulkan device of the machine; null if there is none.
 std::shared_ptr<hal::Device> TestDevice();
 // Returns the target of the test device, without the feature that
-// EMBER_TEST_WITHOUT names. The target has no limit of iterations, because with
-// open extents kernels would be refused that make few iterations in tests.
+// EMBER_TEST_WITHOUT names. The target is cut off before the limit of
+// iterations (and so lacks texels, too), because with open extents kernels
+// would be refused that make few iterations in tests.
 std::string TestTarget();
 // Returns the target's text with the feature removed.
 std::string Without(std::string target, std::string_view feature);

@@ -17,8 +17,8 @@ def _kernel(estimator: Any, x: Value) -> Value:
     """Returns the kernel of each row with each support vector, [N, V]."""
     kind = require(estimator, "kernel", _KERNELS)
     vectors = dense(estimator.support_vectors_)
-    # A private attribute has gamma's value: with gamma="scale" it depends on the training data, and
-    # no public attribute has it.
+    # If gamma is "scale", the value depends on the training data, and only the private attribute
+    # _gamma has it.
     gamma, offset = float(estimator._gamma), float(estimator.coef0)
     if kind == "rbf":
         return (squared_distances(x, vectors) * -gamma).apply("Exp")

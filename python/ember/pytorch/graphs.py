@@ -70,8 +70,8 @@ def is_random(node: Node) -> bool:
     """Returns True if the node's result depends on PyTorch's random numbers, such as dropout in training."""
     if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
         return False
-    # Attention operators have this tag, too, but they use random numbers only if dropout_p is not
-    # 0.
+    # Attention operators have the tag nondeterministic_seeded, too, but they use random numbers only if
+    # dropout_p is not 0.
     parameters = [a.name for a in node.target._schema.arguments]  # type: ignore[union-attr]
     if "dropout_p" not in parameters:
         return True

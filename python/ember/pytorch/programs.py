@@ -117,8 +117,8 @@ def _examples(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
             named[name], open_dims[name] = given, None
             continue
         shape, is_open = _shape(name, given)
-        # Each open dim gets its own example extent of 7 or more. PyTorch would treat the extents 0 and 1 as
-        # fixed, and dims with equal extents as one dim.
+        # Each open dim of an input gets another example extent, 7 or more. PyTorch would treat the extents 0
+        # and 1 as fixed, and dims with equal extents as one dim.
         named[name] = torch.zeros([7 + i if o else d for i, (d, o) in enumerate(zip(shape, is_open))])
         dim = getattr(torch.export, "Dim", None) if hasattr(torch, "export") else None
         open_dims[name] = {i: dim.AUTO for i, o in enumerate(is_open) if o} if dim and any(is_open) else None

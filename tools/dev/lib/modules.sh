@@ -13,8 +13,8 @@ MUTATED_MODELS=(
   transform_fusion_simplified_layer_norm_with_casts transform_qdq_conv transform_scan9_sum
 )
 
-# Sets CONFIG, ARGS and MODULES from arguments. If no modules are given, the models above are
-# compiled.
+# Sets CONFIG, ARGS and MODULES from arguments. If no modules are given, the models
+# of MUTATED_MODELS are compiled.
 split_module_arguments() {
   local arg name bin
   CONFIG=() ARGS=() MODULES=()

@@ -10,15 +10,15 @@ python_targets() {
   for name in "${PYTHON_LIBRARIES[@]}"; do printf '//%s:%s\n' "${name%/*}" "${name##*/}"; done
 }
 
-# Sets STAGED to a folder with the package and its libraries, for Debian's python3 of this machine. The argument is the folder
-# of what Bazel has built.
+# Sets STAGED to a folder with the Python package and PYTHON_LIBRARIES, for Debian's python3 of this machine. The
+# argument is the folder of what Bazel has built.
 stage_python() {
   STAGED="$PWD/.cache/python"
   rm -rf "$STAGED"
   /usr/bin/python3 -B python/build_wheel.py --stage --out="$STAGED" --libraries "${PYTHON_LIBRARIES[@]/#/$1/}"
 }
 
-# Builds the libraries and stages the package.
+# Builds PYTHON_LIBRARIES and stages the Python package (stage_python).
 need_staged() {
   local targets
   need_setup test

@@ -115,7 +115,7 @@ TierOptions TierOptionsOf(const BenchmarkOptions& options) {
           .checks = options.checks,
           .native = options.native,
           // Overlays (files of kernels) are looked for beside the module's
-          // file. Without a file there is none.
+          // file. A module that is not in a file has none.
           .model = options.module == nullptr ? options.model : ""};
 }
 

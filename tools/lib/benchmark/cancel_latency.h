@@ -19,8 +19,8 @@
 namespace ember::tools {
 
 struct CancelLatency {
-  // Number of runs that Cancel ended. All other runs ended before Cancel was
-  // called.
+  // Number of runs that Cancel ended. The other runs ended before Cancel was
+  // called or had an effect.
   int64_t cancelled = 0;
   // Latency of a cancellation, from the call of Cancel to the end of Run, as
   // median and maximum over the cancelled runs; 0 if no run was cancelled.

@@ -83,8 +83,8 @@ TEST(Configurations, PeerFollowsEachMeasurement) {
       ElementsAre("a reports inputs", "peer a", "b reports inputs", "peer b",
                   "a inputs", "peer a", "b inputs", "peer b"));
   EXPECT_THAT(configurations[1].peer, SizeIs(2));
-  // The pointer is reset after measuring, because the inputs are destroyed
-  // then.
+  // `peer_inputs` is reset after measuring, because the inputs to which it
+  // points are destroyed then.
   EXPECT_EQ(configurations[1].options.peer_inputs, nullptr);
 }
 

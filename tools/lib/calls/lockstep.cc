@@ -27,8 +27,8 @@ class LockstepKernel final : public vm::HostKernel {
                                        side->declined);
       }
     }
-    // `constants` is cleared, because the request's pointers to constants are
-    // valid only while the kernel is made.
+    // `constant_data` is cleared, because the request's pointers to constants
+    // are valid only while the kernel is made.
     request_.constant_data.clear();
   }
 

@@ -61,8 +61,8 @@ class ShadowKernel final : public vm::HostKernel {
         slot_(slot),
         text_(std::move(text)),
         kernel_(std::move(kernel)) {
-    // `constants` is cleared, because the request's pointers to constants are
-    // valid only while the kernel is made.
+    // `constant_data` is cleared, because the request's pointers to constants
+    // are valid only while the kernel is made.
     request_.constant_data.clear();
   }
 
@@ -192,7 +192,7 @@ class ShadowKernel final : public vm::HostKernel {
   const std::unique_ptr<vm::Kernel> kernel_;
   mutable std::atomic<bool> is_withdrawn_{false};
   mutable std::atomic<bool> is_checked_{false};
-  mutable std::mutex mutex_;  // This mutex guards the members that follow.
+  mutable std::mutex mutex_;  // guards checks_
   mutable std::map<std::vector<int64_t>, int64_t> checks_;
 };
 

@@ -23,15 +23,16 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
-// Largest number of characters of an item that are shown, and the number of
-// characters of the bar, so that the line fits a terminal of 80 columns.
+// `kItemWidth`: largest number of bytes of an item's name that are shown.
+// `kBarWidth`: number of characters of the bar. With them the line fits a
+// terminal of 80 columns.
 constexpr size_t kItemWidth = 26;
 constexpr int64_t kBarWidth = 20;
 // The one stage whose `done` and `total` are bytes.
 constexpr std::string_view kWrite = "write";
 
 // Returns the progress as text: "3/7", "3" if the total is unknown, or "312/652
-// MB" if steps are bytes.
+// MB" if it counts bytes and the total is at least a megabyte.
 std::string CountText(bool is_bytes, int64_t done, int64_t total) {
   constexpr int64_t kMegabyte = 1'000'000;
   const int64_t unit = is_bytes && total >= kMegabyte ? kMegabyte : 1;
@@ -40,8 +41,8 @@ std::string CountText(bool is_bytes, int64_t done, int64_t total) {
   return text + (unit > 1 ? " MB" : "");
 }
 
-// Returns the bar with the progress as text, "[=====>    ] 3/7"; without the
-// bar if the total is unknown.
+// Returns the bar with the progress as text, "[=====>   ] 3/7". If the total is
+// unknown, returns the count alone, or "" if it counts bytes.
 std::string BarText(bool is_bytes, int64_t done, int64_t total) {
   if (total <= 0) return is_bytes ? "" : CountText(false, done, total);
   const int64_t full = std::clamp<int64_t>(done, 0, total) * kBarWidth / total;

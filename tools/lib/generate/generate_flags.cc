@@ -16,8 +16,8 @@
 namespace ember::tools {
 namespace {
 
-// Default of -n, the number of tokens to generate. Replies in chats have no
-// limit.
+// Number of tokens to generate if -n is not given or 0. In chats, replies then
+// have no limit.
 constexpr int64_t kDefaultCount = 128;
 
 Status CheckAtLeast(const char* flag, int64_t value, int64_t least) {

@@ -54,8 +54,8 @@ struct GenerateSettings {
   int64_t count = -1;
 };
 
-// Reads the text from the file of --prompt-file. A file that cannot be read is
-// not a command line error.
+// Checks the flags and makes the settings. Reads the text of --prompt-file and
+// of --prompts; a file that cannot be read is not a command line error.
 StatusOr<GenerateSettings> CheckGenerateFlags(const GenerateFlags& flags);
 
 }  // namespace ember::tools

@@ -14,8 +14,8 @@ bool IsSide(int64_t extent) {
   return extent >= kMinSide && extent <= Picture::kMaxPixels;
 }
 
-// The dims of a segmentation's result. If `classes` is 1, each value is the
-// number of the pixel's class itself.
+// The dims of a segmentation's result. If `classes` is 1, each pixel has one
+// value: the number of its class, or a score of class 1.
 struct Axes {
   int64_t classes = 1, height = 0, width = 0;
   bool classes_first = true;

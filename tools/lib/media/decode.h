@@ -35,9 +35,9 @@ struct DecodeOptions {
   // True: transparent pixels are mixed with white. False: the colour of a pixel
   // is used as it is stored.
   bool on_white = true;
-  // Charged with 6 bytes for each pixel before pixels are allocated: the
-  // picture and the working memory of the decoder. The caller discharges. May
-  // be null.
+  // The budget is charged with 6 bytes for each pixel before pixels are
+  // allocated: the picture and the working memory of the decoder. The caller
+  // discharges. Null: no budget.
   MemoryBudget* budget = nullptr;
 };
 

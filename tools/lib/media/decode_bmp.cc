@@ -126,7 +126,8 @@ class Reader {
                     : std::array<Field, 4>{{{0xff0000}, {0xff00}, {0xff}, {}}};
       return OkStatus();
     }
-    // The masks are the last fields of a longer header, or follow a short one.
+    // The channels' masks follow the 40 bytes of a short header; a longer
+    // header has them as fields at the same offset.
     constexpr uint64_t kMasksAt = kFileHeader + kInfoHeader;
     constexpr uint32_t kHeaderWithOpacity = kInfoHeader + 16;
     const size_t count =
@@ -157,7 +158,7 @@ class Reader {
     const uint64_t bit = column * bits_;
     const uint32_t shift = 8 - bits_ - static_cast<uint32_t>(bit % 8);
     uint32_t colour = bytes_[at + bit / 8] >> shift & ((1u << bits_) - 1);
-    // A number behind the palette is drawn in the first colour.
+    // A pixel whose number exceeds the palette gets the palette's first colour.
     if (colour >= colours_) colour = 0;
     const uint8_t* bgr =
         &bytes_[palette_at_ + uint64_t{colour} * colour_bytes_];

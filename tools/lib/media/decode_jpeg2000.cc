@@ -113,7 +113,8 @@ Status CheckComponents(const opj_image_t& image) {
 
 StatusOr<Picture> DecodeJpeg2000(std::span<const uint8_t> bytes,
                                  const DecodeOptions& options) {
-  constexpr uint8_t kCodestream = 0xff;  // first byte of a file without boxes
+  constexpr uint8_t kCodestream = 0xff;  // first byte of a bare codestream, a
+                                         // file without the boxes of JP2
   const Codec codec(opj_create_decompress(
       bytes[0] == kCodestream ? OPJ_CODEC_J2K : OPJ_CODEC_JP2));
   std::string error;

@@ -12,8 +12,8 @@ class Reader {
   explicit Reader(std::span<const uint8_t> bytes) : bytes_(bytes) {}
 
   StatusOr<Picture> Read(const DecodeOptions& options) {
-    // '1' to '3' are texts of bits, greys and colours; '4' to '6' are the same
-    // in bytes.
+    // "P1" to "P3" begin files with bits, greys or colours as text; "P4" to
+    // "P6" the same in binary.
     const int kind = (bytes_[1] - '1') % 3;
     const bool is_text = bytes_[1] <= '3';
     const bool is_bits = kind == 0;
@@ -33,7 +33,8 @@ class Reader {
     EMBER_RETURN_IF_ERROR(Picture::CheckExtents(width, height));
     const int64_t row_bytes =
         is_bits ? (width + 7) / 8 : width * channels * (most > 255 ? 2 : 1);
-    // A number of a text has at least a digit; bits have no space between.
+    // In a text each number has at least one digit, and bits need no space
+    // between them. So the file has at least one byte for each number.
     const int64_t needed =
         is_text ? width * height * channels : row_bytes * height;
     if (needed > static_cast<int64_t>(bytes_.size()) - at_)
@@ -56,7 +57,7 @@ class Reader {
           } else {
             value = Byte(row + int64_t{x} * channels + c);
           }
-          // 1 is black in a picture of bits.
+          // In a picture of bits (P1, P4) the value 1 is black.
           if (is_bits) value = 1 - value;
           if (value > most) value = most;
           pixel[c] = static_cast<uint8_t>((value * 255 + most / 2) / most);

@@ -41,8 +41,9 @@ StatusOr<Picture> DecodePng(std::span<const uint8_t> bytes,
   image->flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   EMBER_ASSIGN_OR_RETURN(Picture picture,
                          NewPicture(image->width, image->height, options));
-  // libpng would mix colours in linear light; the decoders of other formats do
-  // not, and neither do most programs.
+  // StorePixel mixes transparent pixels with white. libpng would do so in
+  // linear light, as neither the decoders of other formats nor most programs
+  // do.
   std::vector<uint8_t> rgba(has_opacity ? PNG_IMAGE_SIZE(*image) : 0);
   uint8_t* const pixels = has_opacity ? rgba.data() : picture.pixels.data();
   if (png_image_finish_read(image, nullptr, pixels, 0, nullptr) == 0)

@@ -67,7 +67,8 @@ std::unique_ptr<TIFF, CloseTiff> Open(Source& source) {
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, kMaxAllocation);
   TIFFOpenOptionsSetErrorHandlerExtR(options, KeepError, &source);
   TIFFOpenOptionsSetWarningHandlerExtR(options, DropWarning, nullptr);
-  // "m": the file is not mapped, and "O": strips are loaded when needed.
+  // The mode "rmO" means: read; the file is not mapped; strips are loaded when
+  // needed.
   TIFF* const tiff =
       TIFFClientOpenExt("picture", "rmO", &source, Read, Write, Seek, Close,
                         Size, nullptr, nullptr, options);
@@ -97,7 +98,8 @@ StatusOr<Picture> DecodeTiff(std::span<const uint8_t> bytes,
     return failed("expected the pixels of a TIFF");
   for (size_t i = 0; i < count; ++i) {
     const uint32_t pixel = raster[i];
-    // libtiff multiplies colours by the opacity.
+    // libtiff has multiplied the colours by the opacity. So white is added for
+    // the transparent part, or the colours are divided by the opacity.
     const uint32_t opacity = TIFFGetA(pixel);
     const uint32_t parts[3] = {TIFFGetR(pixel), TIFFGetG(pixel),
                                TIFFGetB(pixel)};

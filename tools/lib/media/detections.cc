@@ -10,8 +10,8 @@
 namespace ember::tools {
 namespace {
 
-// A result of the model. Leading 1s of its shape are removed from `dims`,
-// except in [1, 4], which is a single box.
+// A result of the model. Leading 1s of its shape are removed from `dims`, but
+// at least one dim is kept, and two if the last dim is 4 (a list of boxes).
 struct Result {
   std::string name;  // name of the result, in lower case
   const vm::Tensor* tensor = nullptr;
@@ -65,8 +65,8 @@ bool IsTensorflow(const Result& result) {
          result.Has("partitionedcall");
 }
 
-// True if the elements look like class numbers: all are whole numbers (in
-// floats, too), and not all of them are 0 or 1.
+// True if the elements look like class numbers: they are integers, or floats
+// that are all whole numbers, of which at least one is above 1.
 bool AreClasses(const Result& result) {
   if (IsInteger(result.tensor->type)) return true;
   bool is_above_one = false;
@@ -118,9 +118,10 @@ void TakeMatrix(const std::vector<Result>& results, int64_t n, Parts& parts) {
   }
 }
 
-// Returns the result that has the boxes: the only one of shape [N, 4] whose
-// name contains "box", or else the only one of that shape. Null if there are
-// several, which are a detector's own encoding with a result for each stride.
+// Returns the result that has the boxes, [N, 4] floats: the only one of this
+// shape whose name contains "box", or, if no name does, the only one of this
+// shape. Null if there is none or are several (a detector's own encoding has a
+// result for each stride).
 const Result* FindBoxes(const std::vector<Result>& results) {
   std::vector<const Result*> all, named;
   for (const Result& result : results) {
@@ -205,8 +206,9 @@ double Overlap(const Detection& a, const Detection& b) {
   return both / (area(a) + area(b) - both);
 }
 
-// Sorts the detections by score. Removes each box that overlaps a better one of
-// the same class.
+// Sorts the detections by score and keeps at most options.max_count of them.
+// Leaves out boxes that are not finite and, if `removes_overlap`, each box that
+// overlaps a better one of the same class.
 void Finish(const DetectionOptions& options, bool removes_overlap,
             std::vector<Detection>& found) {
   std::erase_if(found, [](const Detection& one) { return !IsFinite(one); });

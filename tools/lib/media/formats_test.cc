@@ -145,7 +145,8 @@ TEST(FormatsTest, ColoursAreDecoded) {
   for (const FormatCase& c : kCases) {
     SCOPED_TRACE(c.name);
     Pixels pixels = Decoded(BytesOf(c), {.on_white = false});
-    // TIFFs with opacity are decoded to products, which lose invisible colours.
+    // libtiff multiplies colours by the opacity, so the colour of an invisible
+    // pixel (opacity 0) is lost.
     if (c.name == std::string("TIFF with opacity"))
       std::copy_n(c.pixels.begin() + 6, 3, pixels.begin() + 6);
     EXPECT_EQ(pixels, c.pixels);

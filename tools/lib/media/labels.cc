@@ -65,7 +65,7 @@ void RemoveNumbers(std::vector<std::string>& lines) {
 }
 
 // Removes the number of a WordNet synset ("n01440764 ") at the beginning of
-// each line.
+// each line, if all lines have one.
 void RemoveSynsets(std::vector<std::string>& lines) {
   constexpr size_t kLength = 9;
   for (const std::string& line : lines) {

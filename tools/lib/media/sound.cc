@@ -31,7 +31,8 @@ struct Format {
   uint64_t code = 0, channels = 0, rate = 0, bits = 0;
 };
 
-// Converts the bytes of one sample to a number in [-1, 1).
+// Converts the bytes of one sample to a number: integers to [-1, 1); floats
+// stay as they are, but 0 replaces one that is not finite.
 float SampleAt(std::span<const uint8_t> data, size_t at, const Format& format) {
   const size_t bytes = format.bits / 8;
   const uint64_t value = Number(data, at, bytes);

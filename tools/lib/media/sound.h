@@ -3,10 +3,10 @@
 //   EMBER_ASSIGN_OR_RETURN(Sound sound, ReadWav("yes.wav"));
 //   EMBER_ASSIGN_OR_RETURN(sound, Resample(sound, 16000));
 //
-// Samples are floats in [-1, 1), one channel. Files are RIFF/WAVE with PCM of
-// 8, 16, 24 or 32 bits or floats of 32 or 64 bits, also as
-// WAVE_FORMAT_EXTENSIBLE. A file may be shorter than its header says, as that
-// of a stopped recording is; the sound is then the samples that are there.
+// Samples are floats, [-1, 1) for integers of a file, one channel. Files are
+// RIFF/WAVE with PCM of 8, 16, 24 or 32 bits or floats of 32 or 64 bits, also
+// as WAVE_FORMAT_EXTENSIBLE. A file may be shorter than its header says, as
+// that of a stopped recording is; the sound is then the samples that are there.
 // Errors are one line that begins with the file's name. Thread-safe.
 #ifndef EMBER_TOOLS_LIB_MEDIA_SOUND_H_
 #define EMBER_TOOLS_LIB_MEDIA_SOUND_H_

@@ -86,8 +86,8 @@ StatusOr<std::vector<NumberedTensor>> ReadTensors(
     const InputReader& reader = nullptr);
 
 // Returns for each name the number of the module's input or result that has it.
-// A nullopt among the names is the next input or result in order. `what` is
-// "input" or "result", for error messages.
+// A nullopt among the names is the first input or result that no name before it
+// has taken. Fails if a number is taken twice. `what` is "input" or "result".
 StatusOr<std::vector<size_t>> BindNames(
     const vm::Module& module, std::string_view what,
     const std::vector<std::optional<std::string>>& names);

@@ -41,8 +41,8 @@ Status AddValue(const NamedTensor& value, frontends::ImportOptions& import) {
 }
 
 // Returns the input that gets a value of --input: the one that the value names,
-// or else the first that no earlier value has taken. Returns null if there is
-// none.
+// or else the first one without a value in the model that no earlier value has
+// taken. Returns null if there is none.
 const frontends::InputInfo* InputOf(
     const NamedTensor& value, const std::vector<frontends::InputInfo>& inputs,
     const std::set<std::string>& taken) {

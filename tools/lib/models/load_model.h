@@ -30,8 +30,8 @@
 namespace ember::tools {
 
 struct LoadOptions {
-  // The fields of this struct apply only if a model is compiled; a module
-  // ignores or refuses them.
+  // The fields of this struct, except those for progress, apply only if a model
+  // is compiled; a module ignores or refuses them.
   std::vector<NamedShape> shapes;  // dims of inputs that are fixed when the
                                    // model is imported (--shape)
   // Named inputs that become constants of the module, with their values.

@@ -10,8 +10,9 @@
 namespace ember::tools {
 namespace {
 
-// If enough recorded shapes differ from this one in one parameter only, returns
-// the shape with that parameter open. Otherwise returns the shape itself.
+// If at least three recorded shapes, with this one, differ in one parameter
+// only, returns the shape with that parameter open. Otherwise, or if there is
+// only one parameter, returns the shape itself.
 std::vector<int64_t> SharedShape(const vm::DispatchProfile& profile,
                                  const std::vector<int64_t>& shape) {
   if (shape.size() < 2) return shape;

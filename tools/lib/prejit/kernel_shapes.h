@@ -14,10 +14,10 @@
 
 namespace ember::tools {
 
-// Returns the recorded shapes. Three or more of them that differ in one
-// parameter only, as those of a decoder that runs token by token, become one
-// shape in which this parameter is tensor::kOpenParameter. Shapes without
-// parameters are left out.
+// Returns the recorded shapes. Three or more shapes of several parameters that
+// differ in one parameter only, as those of a decoder that runs token by token,
+// become one shape in which this parameter is tensor::kOpenParameter. Shapes
+// without parameters are left out.
 std::vector<std::vector<int64_t>> ShapesOfKernels(
     const vm::DispatchProfile& profile);
 

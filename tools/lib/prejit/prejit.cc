@@ -112,7 +112,8 @@ class Prejitter {
   }
 
   // Makes the kernels of one dispatch: one for all shapes and, if there is a
-  // profile, one for each of its shapes.
+  // profile, one for each of its shapes. A dispatch that the profile lacks gets
+  // none.
   void MakeKernels(const vm::DispatchSite& site, vm::KernelRequest request) {
     request.target = target_.target;
     request.tier = kTier;
@@ -131,8 +132,8 @@ class Prejitter {
   }
 
   // Compares the kernel with tier 0. Returns the times if the kernel is slower.
-  // Returns nothing if it is not, or if this machine cannot run code for the
-  // target.
+  // Returns nothing if it is not, or if it is not compared: slow kernels are
+  // kept, parameters are open, or this machine cannot run code for the target.
   std::optional<Lap> LostBy(const vm::KernelRequest& request,
                             const std::string& schedule) {
     const bool runs_here = hal::MissingFeatures(target_.target).empty();
@@ -151,7 +152,7 @@ class Prejitter {
   }
 
   // Returns the schedule that tuning found for the request, as text; empty if
-  // there is none.
+  // there is none, or if kernels must round exactly (is_exact).
   std::string TunedFor(const vm::KernelRequest& request) const {
     if (options_.tuned == nullptr || options_.is_exact) return "";
     const jit::TunedSchedule* const found = options_.tuned->Find(

@@ -20,8 +20,8 @@ double TimeOfCalls(const std::function<void()>& work, int64_t calls,
   return static_cast<double>(clock() - start) / static_cast<double>(calls);
 }
 
-// Returns the number of calls that together take at least `least_ns`
-// nanoseconds. Before measuring, one call fills the caches.
+// Returns the number of calls, a power of two up to 2^20, that together take at
+// least `least_ns` nanoseconds. Before measuring, one call fills the caches.
 int64_t CallsFor(const std::function<void()>& work, int64_t least_ns,
                  const Clock& clock) {
   work();

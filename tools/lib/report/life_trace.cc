@@ -221,7 +221,8 @@ std::vector<std::optional<size_t>> FirstCalls(const SessionLife& life,
                                               const vm::Tiering* tiering) {
   std::vector<std::optional<size_t>> found(life.kernels.size());
   if (tiering == nullptr) return found;
-  // The indices of the calls that each slot's kernels served, in order.
+  // For each slot: the indices in life.calls, in order, of the calls of its
+  // dispatch sites.
   std::map<const vm::KernelSlot*, std::vector<size_t>> calls;
   const std::span<const vm::DispatchSite> sites = session.module().sites();
   for (size_t i = 0; i < life.calls.size(); ++i) {

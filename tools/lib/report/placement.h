@@ -16,7 +16,8 @@
 
 namespace ember::tools {
 
-// Numbers of dispatches (sites) that ran on the device and on the host.
+// Numbers of dispatches (sites) that were called and of their calls: in all,
+// and those on the host or on the device.
 struct Placement {
   int64_t dispatches = 0;
   // Number of dispatches that ran on the host in at least one call.

@@ -27,8 +27,9 @@ void SetFloatElement(vm::Tensor& tensor, int64_t index, double value);
 // tensor's type.
 void SetIntegerElement(vm::Tensor& tensor, int64_t index, int64_t value);
 
-// Returns the shortest text that reads back as the same element ("0.1", "-3",
-// "true"). Strings are in quotes.
+// Returns a text that reads back as the same element ("0.1", "-3", "true").
+// Numbers are as short as possible, except that floats narrower than f32 are
+// written like an f32. Strings are in quotes.
 std::string ElementText(const vm::Tensor& tensor, int64_t index);
 // Parses an element and stores it in the tensor. Errors: the text is not a
 // number, or out of the type's range.

@@ -167,7 +167,9 @@ TEST_F(CommandStreamTest, CallsShareTemporariesAcrossBarriersOnly) {
   };
   call(0, 1);
   call(2, 3);
-  call(1, 4);  // after a barrier
+  // This call reads what the first call wrote, so a barrier is recorded before
+  // it.
+  call(1, 4);
   Flush();
   call(5, 6);  // The call after a flush is in another segment, and may use the
                // same temporaries.

@@ -26,7 +26,8 @@ class DeviceDispatchRunner final : public TieredDispatchRunner {
   int TierFor(const SiteState& site) const override;
   Status RunCall(SiteState& site, const MemoryReference* buffers) override;
   // Appends the call as a command. Returns false if the call must run on the
-  // host; *reason then says why.
+  // host; *reason then says why, unless the dispatch has no kernel for the
+  // device.
   StatusOr<bool> Append(const SiteState& site, const char** reason);
   Status RunOnHost(SiteState& site, const char* reason);
 

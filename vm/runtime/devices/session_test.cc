@@ -508,9 +508,9 @@ TEST(DeviceSessionTest, SessionsOfAModuleShareItsConstants) {
   EXPECT_EQ(Outcome(*first.session, {&x, 1}), want);
   const int64_t before = first.device->memory_statistics().allocations;
   EXPECT_EQ(Outcome(*second, {&x, 1}), want);
-  // The counted allocations are those of the input, the result and the result's
-  // copy, each of them two if buffers have mirrors. Constants must need none,
-  // because the first session has copied them.
+  // The counted allocations are those of the input and of the result, each of
+  // them two if buffers have mirrors, and that of the result's copy. Constants
+  // must need none, because the first session has copied them.
   EXPECT_LE(first.device->memory_statistics().allocations - before, 5);
   EXPECT_EQ(first.provider->requests(), 2);
   EXPECT_EQ(Outcome(*first.session, {&x, 1}), want);

@@ -73,8 +73,8 @@ class NothingProvider : public KernelProvider {
   }
 };
 
-// Returns the median, over several batches of calls, of the time of one call in
-// nanoseconds.
+// Returns the median of the times of some hundred calls in nanoseconds. The
+// first calls are not measured.
 double MedianNs(const std::function<void()>& call) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;

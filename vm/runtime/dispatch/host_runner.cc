@@ -121,7 +121,8 @@ Status HostDispatchRunner::RunObserved(SiteState& site) {
   return status;
 }
 
-// True if the kernel is used without comparing its times with tier 0's.
+// True if the kernel is used without comparing its times with tier 0's. Also
+// true for null, which is tier 0.
 bool HostDispatchRunner::IsKept(const Kernel* kernel) const {
   return kernel == nullptr || kernel->is_settled() ||
          tiering().options().keeps_slow_kernels;

@@ -20,7 +20,8 @@ class HostDispatchRunner final : public TieredDispatchRunner {
  public:
   HostDispatchRunner(const DispatchContext& context, Tiering& tiering);
 
-  // Also calls Tiering::preparation.
+  // Prepares the sites (TieredDispatchRunner::Prepare), then calls
+  // Tiering::preparation if there is one.
   void Prepare() override;
   void StartRun() override;
   Status EndRun() override;
@@ -58,7 +59,7 @@ class HostDispatchRunner final : public TieredDispatchRunner {
   void Check(SiteState& site, KernelCheck& check, const Status& want);
 
   // True if the kernel is used without further comparisons of its time with
-  // tier 0's.
+  // tier 0's. Also true for null, which is tier 0.
   bool IsKept(const Kernel* kernel) const;
   bool StaysInterpreted(const PlanEntry& entry) const;
   // Updates the choice between a site's kernel and tier 0 after a call that

@@ -143,10 +143,10 @@ StatusOr<std::vector<PhaseFunction>> FunctionsOf(const KernelCode& code) {
   return functions;
 }
 
-// Reads constants that the kernel will read completely and without packing
-// them, so that their pages are in memory before the first run. A dispatch with
-// fewer points than a constant's elements reads only some of them (a table
-// lookup), so such a constant is left out.
+// For a dispatch without parameters, reads the constants that the kernel will
+// read completely and without packing them, so that their pages are in memory
+// before the first run. A dispatch with fewer points than a constant's elements
+// reads only some of them (a table lookup), so such a constant is left out.
 void ReadWhatIsRead(const KernelRequest& request) {
   const tensor::Dispatch& dispatch = *request.dispatch;
   if (!dispatch.parameters.empty()) return;

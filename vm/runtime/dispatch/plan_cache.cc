@@ -58,8 +58,8 @@ Status PlanCache::Restore(PlanEntry& entry, bool keeps_constants) {
   return OkStatus();
 }
 
-// Returns an unused entry. If the cache is full, this is the least recently
-// used one.
+// Returns an entry for a new plan: a new entry, or the least recently used one
+// if the cache is full.
 PlanEntry& PlanCache::Vacate() {
   PlanEntry* oldest = nullptr;
   for (const std::unique_ptr<PlanEntry>& entry : entries_) {

@@ -29,9 +29,11 @@ struct PlanEntry {
   std::unique_ptr<Plan> plan;
   // number of bytes that each input and output must have
   std::vector<int64_t> required_bytes;
-  std::vector<bool> overwrites;  // see PlanFacts::overwrites
-  int64_t points = 0;            // number of points that a call with these
-                                 // parameters evaluates
+  // for each input and output: true if a run stores to every element
+  // (PlanFacts)
+  std::vector<bool> overwrites;
+  int64_t points = 0;  // number of points that a call with these
+                       // parameters evaluates
   uint64_t last_use = 0;
   int64_t calls = 0;
   int requested_tier = 0;

@@ -185,7 +185,7 @@ class Tiering : public DispatchRunnerSource {
   std::shared_ptr<KernelJudge> judge_;
   Preparation preparation_ = nullptr;
   std::vector<std::shared_ptr<KernelSlot>> slots_;
-  std::vector<int64_t> sites_;  // indexed by group
+  std::vector<int64_t> sites_;  // for each group, its number of sites
   // for each group, the calls of its dispatch in the module's profile; null if
   // the profile does not contain the dispatch
   std::vector<const DispatchProfile*> recorded_;

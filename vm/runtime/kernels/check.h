@@ -43,8 +43,8 @@ class KernelCheck {
   KernelCheck& operator=(KernelCheck&& other) noexcept;
 
   // Replaces the contents of an output's copy, unless it shares memory with an
-  // input. If is_float, the new contents are NaNs. Returns false if the
-  // interrupt stopped it.
+  // input. The new contents are NaNs if is_float, otherwise bytes 0xa5. Returns
+  // false if the interrupt stopped it.
   bool Overwrite(size_t output, bool is_float, const Interrupt* interrupt);
 
   // Returns the buffers for the kernel's call.

@@ -169,8 +169,8 @@ Status CpuKernel::Pack() {
   SerialRunner runner;
   EMBER_RETURN_IF_ERROR(RunPhases(0, image.prologue_count, layout,
                                   {parameters, arguments, runner}, arguments));
-  // The pages of these constants in the module's file are released, because the
-  // kernel has packed copies of them now.
+  // The pages of large constants in the module's file are released, because the
+  // kernel has packed copies of the constants.
   for (const std::span<const uint8_t> constant : definition_.constants) {
     if (constant.size() >= kLargeConstant) ReleaseMappedPages(constant);
   }

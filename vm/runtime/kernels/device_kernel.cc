@@ -139,8 +139,8 @@ StatusOr<std::unique_ptr<DeviceKernel>> DeviceKernel::Create(
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - begin;
   kernel->pack_ms_ = took.count();
-  // These fields of the definition are cleared, because they are used only
-  // while the kernel is created.
+  // The constants, packed constants and code in the definition are cleared,
+  // because they are used only while the kernel is created.
   own.constants.clear();
   own.packed.clear();
   own.image.code.bytes = {};
@@ -283,7 +283,7 @@ Status DeviceKernel::CheckBoxes(PhaseRange range,
         return OverLimit(Concat({"a tensor map of buffer %", buffer.name,
                                  ", which has no elements"}));
       }
-      // stride of the next outer dim in bytes
+      // stride in bytes of the dim before `dim`, in the loop below
       int64_t stride = DTypeByteSize(buffer.type);
       const std::vector<int64_t>& extents = layout.extents[number];
       for (size_t dim = extents.size() - 1; dim > 0; --dim) {

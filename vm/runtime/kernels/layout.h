@@ -48,8 +48,8 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
 Status FailedCheck(const std::string& dispatch, const std::string& buffer,
                    uint32_t dim, int64_t index, int64_t extent);
 
-// Checks that each constant input has the number of bytes that the layout says.
-// The spans of other inputs are empty.
+// Checks that each constant input has at least as many bytes as the layout
+// says. The spans of other inputs are empty.
 Status CheckConstants(const KernelImage& image, const KernelLayout& layout,
                       std::span<const std::span<const uint8_t>> constants);
 

@@ -60,8 +60,8 @@ void KernelSlot::Decline(std::string reason) {
 void KernelSlot::SetAside(SlowKernel slow) {
   std::lock_guard<std::mutex> lock(mutex_);
   Kernels snapshot = CopyOfLast();
-  // The list stays as it is if another session has set the kernel aside for
-  // these parameters already.
+  // The list of slow kernels stays as it is if another session has set the
+  // kernel aside for these parameters already.
   if (snapshot.IsSlow(slow.kernel, slow.parameters)) return;
   snapshot.slow.push_back(std::move(slow));
   Publish(std::move(snapshot));

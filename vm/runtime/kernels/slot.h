@@ -43,9 +43,9 @@ class KernelSlot {
     std::vector<const Kernel*> list;
     std::vector<SlowKernel> slow;
 
-    // Returns the first kernel that accepts the parameters and was not found to
-    // be slow for them. Returns null if there is none, so that tier 0 must be
-    // used.
+    // Returns the first kernel of tier max_tier or lower that accepts the
+    // parameters and was not found to be slow for them. Returns null if there
+    // is none, so that tier 0 must be used.
     const Kernel* Best(std::span<const int64_t> parameters, int max_tier) const;
     bool IsSlow(const Kernel* kernel,
                 std::span<const int64_t> parameters) const;

@@ -165,7 +165,7 @@ Status NonZero(const LibraryCall& call) {
 struct DistinctValue {
   int64_t first;  // lowest position of the value
   int64_t count;
-  int64_t rank;  // position of the value in the result
+  int64_t rank;  // position of the value in the function's result
 };
 
 Status Unique(const LibraryCall& call) {
@@ -293,8 +293,9 @@ struct NonMaxWork {
   Scratch<int64_t> kept;
 };
 
-// Removes the boxes of one class that overlap a better one (by score) more than
-// the threshold. The remaining boxes are in work.kept, the best one first.
+// Selects at most `most` boxes of one class into work.kept, the best one (by
+// score) first. Boxes whose score is not above thresholds[1] are left out, and
+// so are boxes that overlap a selected one more than thresholds[0].
 Status Suppress(const LibraryCall& call, NonMaxWork& work, const float* scores,
                 int64_t most, const float* thresholds) {
   work.candidates.Clear();

@@ -272,7 +272,8 @@ TEST_F(LibraryTest, DecodeImage) {
   ASSERT_TRUE(Call(LibraryFunction::kDecodeImage, {1, 4}, 2, 1).ok());
   EXPECT_EQ(written_, (std::vector<int64_t>{0, 0}));
   EXPECT_TRUE(Allocated<uint8_t>(0).empty());
-  // Operands of a hostile program.
+  // A hostile program may pass orders of pixels and numbers of bytes that are
+  // out of range.
   EXPECT_FALSE(Call(LibraryFunction::kDecodeImage, {3, 3}, 2, 1).ok());
   EXPECT_FALSE(Call(LibraryFunction::kDecodeImage, {-1, 3}, 2, 1).ok());
   EXPECT_FALSE(Call(LibraryFunction::kDecodeImage, {0, 5}, 2, 1).ok());

@@ -27,11 +27,11 @@ struct InPlaceAllocation {
                            // may take
 };
 
-// Returns the allocations that fulfil two conditions: the first use is as the
-// output of a dispatch that may compute it in the memory of one of its inputs
-// (MayAlias), and that operand is an input of the program which no other
-// instruction reads. The time is linear in the number of the program's
-// instructions.
+// Returns the allocations that fulfil two conditions: the first use of their
+// memory is as the output of a dispatch that may compute it in the memory of
+// one of its inputs (MayAlias), and that operand is an input of the program
+// which no other instruction reads. Returns none if the program has branches.
+// The time is linear in the number of the program's instructions.
 std::vector<InPlaceAllocation> FindInPlaceAllocations(const Module& module);
 
 }  // namespace ember::vm

@@ -57,7 +57,7 @@ const clipped = (text, most) => {
 };
 const median = (values) => d3.quantile(values, 0.5);
 
-// Totals of a side that several sections show.
+// For each side: its total time, which several sections show.
 const totals = new WeakMap();
 const totalTime = (s) => {
   if (!totals.has(s)) totals.set(s, d3.sum(s.sites, (site) => site.total));

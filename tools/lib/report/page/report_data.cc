@@ -339,7 +339,7 @@ class DataMaker {
   const std::vector<vm::SiteProfile> profile_;
   int64_t origin_ns_ = std::numeric_limits<int64_t>::max();
   std::vector<DispatchMeasure> measures_;
-  // Maps each measured site to its row in "sites".
+  // Maps each measured site to its row in the table "sites" of the page's data.
   std::map<size_t, size_t> row_of_site_;
   // The best kernel that was made for each slot; null if none was.
   std::map<const vm::KernelSlot*, const MadeKernel*> kernel_of_;

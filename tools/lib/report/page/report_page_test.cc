@@ -22,8 +22,8 @@ using ::testing::Not;
 // were not escaped.
 constexpr std::string_view kHostile =
     "</script><script>alert(1)</script><!-- \"'&\\ \xe2\x80\xa8 \xff";
-// The same name as the page shows it: its last byte is not UTF-8 and is
-// replaced.
+// The name kHostile as the page shows it: the name's last byte is not UTF-8 and
+// is replaced.
 constexpr std::string_view kShown =
     "</script><script>alert(1)</script><!-- \"'&\\ \xe2\x80\xa8 \xef\xbf\xbd";
 
