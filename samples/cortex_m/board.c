@@ -15,27 +15,27 @@ enum {
 enum { kReadBinary = 1, kWriteBinary = 5 };
 enum { kApplicationExit = 0x20026 };
 
-static int32_t semihost(uint32_t operation, const void *argument) {
+static int32_t semihost(uint32_t operation, const void* argument) {
   register uint32_t r0 __asm__("r0") = operation;
-  register const void *r1 __asm__("r1") = argument;
+  register const void* r1 __asm__("r1") = argument;
   __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
   return (int32_t)r0;
 }
 
-static size_t length_of(const char *text) {
+static size_t length_of(const char* text) {
   size_t length = 0;
   while (text[length] != 0) ++length;
   return length;
 }
 
-static int32_t open_file(const char *name, uint32_t mode) {
+static int32_t open_file(const char* name, uint32_t mode) {
   const uint32_t arguments[] = {(uint32_t)name, mode, length_of(name)};
   return semihost(kOpen, arguments);
 }
 
 /* Both operations return the number of bytes that they have not moved. */
-static int move(const char *name, uint32_t mode, uint32_t operation,
-                const void *data, size_t bytes) {
+static int move(const char* name, uint32_t mode, uint32_t operation,
+                const void* data, size_t bytes) {
   const int32_t file = open_file(name, mode);
   if (file < 0) return 1;
   const uint32_t arguments[] = {(uint32_t)file, (uint32_t)data, bytes};
@@ -45,15 +45,15 @@ static int move(const char *name, uint32_t mode, uint32_t operation,
   return left != 0;
 }
 
-int read_file(const char *name, void *data, size_t bytes) {
+int read_file(const char* name, void* data, size_t bytes) {
   return move(name, kReadBinary, kRead, data, bytes);
 }
 
-int write_file(const char *name, const void *data, size_t bytes) {
+int write_file(const char* name, const void* data, size_t bytes) {
   return move(name, kWriteBinary, kWrite, data, bytes);
 }
 
-void print(const char *text) { semihost(kWriteText, text); }
+void print(const char* text) { semihost(kWriteText, text); }
 
 void print_number(uint32_t number) {
   char digits[11];
@@ -77,7 +77,7 @@ void leave(int status) {
 struct Timer {
   volatile uint32_t control, value, reload;
 };
-#define TIMER0 ((struct Timer *)0x40000000)
+#define TIMER0 ((struct Timer*)0x40000000)
 
 uint32_t ticks(void) {
   if ((TIMER0->control & 1) == 0) {

@@ -13,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void print(const char *text);
+void print(const char* text);
 void print_number(uint32_t number);
 
 /* Read and write a whole file of the host. They return 0, or 1 if the file
  * cannot be opened or has another size. */
-int read_file(const char *name, void *data, size_t bytes);
-int write_file(const char *name, const void *data, size_t bytes);
+int read_file(const char* name, void* data, size_t bytes);
+int write_file(const char* name, const void* data, size_t bytes);
 
 /* Returns a counter that increases by 1 every 40 ns (25 MHz). */
 uint32_t ticks(void);

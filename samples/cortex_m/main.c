@@ -10,7 +10,7 @@ uint32_t stack_used(void); /* of startup.c */
 static MODEL_IN0_TYPE input[MODEL_IN0_ELEMENTS];
 static MODEL_OUT0_TYPE output[MODEL_OUT0_ELEMENTS];
 
-static void print_line(const char *what, uint32_t number, const char *unit) {
+static void print_line(const char* what, uint32_t number, const char* unit) {
   print(what);
   print_number(number);
   print(unit);

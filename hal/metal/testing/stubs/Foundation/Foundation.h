@@ -26,9 +26,7 @@ struct NSRange {
   NSUInteger location;
   NSUInteger length;
 };
-inline NSRange NSMakeRange(NSUInteger location, NSUInteger length) {
-  return {location, length};
-}
+inline NSRange NSMakeRange(NSUInteger location, NSUInteger length) { return {location, length}; }
 
 enum NSStringEncoding : NSUInteger { NSUTF8StringEncoding = 4 };
 

@@ -11,8 +11,7 @@
 struct MTLSize {
   NSUInteger width, height, depth;
 };
-inline MTLSize MTLSizeMake(NSUInteger width, NSUInteger height,
-                           NSUInteger depth) {
+inline MTLSize MTLSizeMake(NSUInteger width, NSUInteger height, NSUInteger depth) {
   return {width, height, depth};
 }
 
@@ -39,8 +38,7 @@ enum MTLCommandBufferStatus : NSUInteger {
 };
 
 @interface MTLCompileOptions : NSObject
-@property(readwrite, nonatomic) BOOL fastMathEnabled
-    __attribute__((deprecated));
+@property(readwrite, nonatomic) BOOL fastMathEnabled __attribute__((deprecated));
 @property(readwrite, nonatomic) MTLLanguageVersion languageVersion;
 @end
 
@@ -68,14 +66,9 @@ enum MTLCommandBufferStatus : NSUInteger {
 
 @protocol MTLComputeCommandEncoder <MTLCommandEncoder>
 - (void)setComputePipelineState:(id<MTLComputePipelineState>)state;
-- (void)setBytes:(const void*)bytes
-          length:(NSUInteger)length
-         atIndex:(NSUInteger)index;
-- (void)setBuffer:(id<MTLBuffer>)buffer
-           offset:(NSUInteger)offset
-          atIndex:(NSUInteger)index;
-- (void)setThreadgroupMemoryLength:(NSUInteger)length
-                           atIndex:(NSUInteger)index;
+- (void)setBytes:(const void*)bytes length:(NSUInteger)length atIndex:(NSUInteger)index;
+- (void)setBuffer:(id<MTLBuffer>)buffer offset:(NSUInteger)offset atIndex:(NSUInteger)index;
+- (void)setThreadgroupMemoryLength:(NSUInteger)length atIndex:(NSUInteger)index;
 - (void)dispatchThreadgroups:(MTLSize)threadgroupsPerGrid
        threadsPerThreadgroup:(MTLSize)threadsPerThreadgroup;
 - (void)memoryBarrierWithScope:(MTLBarrierScope)scope;
@@ -87,9 +80,7 @@ enum MTLCommandBufferStatus : NSUInteger {
               toBuffer:(id<MTLBuffer>)destinationBuffer
      destinationOffset:(NSUInteger)destinationOffset
                   size:(NSUInteger)size;
-- (void)fillBuffer:(id<MTLBuffer>)buffer
-             range:(NSRange)range
-             value:(unsigned char)value;
+- (void)fillBuffer:(id<MTLBuffer>)buffer range:(NSRange)range value:(unsigned char)value;
 @end
 
 @protocol MTLCommandBuffer <NSObject>
@@ -97,8 +88,7 @@ enum MTLCommandBufferStatus : NSUInteger {
 @property(readonly) NSError* error;
 @property(readonly) double GPUStartTime;
 @property(readonly) double GPUEndTime;
-- (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDispatchType:
-    (MTLDispatchType)dispatchType;
+- (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDispatchType:(MTLDispatchType)dispatchType;
 - (id<MTLBlitCommandEncoder>)blitCommandEncoder;
 - (void)commit;
 - (void)waitUntilCompleted;
@@ -119,23 +109,19 @@ enum MTLCommandBufferStatus : NSUInteger {
 @property(readonly) unsigned long long recommendedMaxWorkingSetSize;
 #endif
 - (id<MTLCommandQueue>)newCommandQueue;
-- (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length
-                             options:(MTLResourceOptions)options;
+- (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
 - (id<MTLLibrary>)newLibraryWithSource:(NSString*)source
                                options:(MTLCompileOptions*)options
                                  error:(NSError* __autoreleasing*)error;
-- (id<MTLComputePipelineState>)
-    newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
-                                  error:(NSError* __autoreleasing*)error;
+- (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
+                                                             error:(NSError* __autoreleasing*)error;
 @end
 
 extern "C" {
 #if TARGET_OS_OSX
-NSArray<id<MTLDevice>>* MTLCopyAllDevices(void)
-    __attribute__((ns_returns_retained));
+NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) __attribute__((ns_returns_retained));
 #endif
-id<MTLDevice> MTLCreateSystemDefaultDevice(void)
-    __attribute__((ns_returns_retained));
+id<MTLDevice> MTLCreateSystemDefaultDevice(void) __attribute__((ns_returns_retained));
 }
 
 #endif  // EMBER_STUB_METAL_H
