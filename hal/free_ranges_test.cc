@@ -28,8 +28,8 @@ TEST(FreeRangesTest, TakesTheSmallestThatFits) {
   EXPECT_EQ(free.Take(200, 1), 300u);
 }
 
-// Makes random calls and compares their results with an array that stores the
-// owner of each byte.
+// Makes random calls and compares their results with an array that says for
+// each byte if it is taken.
 TEST(FreeRangesTest, NoByteHasTwoOwners) {
   const auto seed = static_cast<uint32_t>(TestSeeds(1).begin);
   SCOPED_TRACE("replay: EMBER_SEED=" + std::to_string(seed) +

@@ -134,8 +134,9 @@ bool ShouldFold(const Operation& operation) {
 }
 
 // The remaining budget for folding in a model. Initially constants may grow by
-// a few megabytes plus their own size, and the work may take a second plus the
-// time that any transformation of large weights needs.
+// 4 MiB plus their own size, and the work may take about a second plus 64
+// points for each byte of constants, which is enough for changes of layout or
+// type of large weights.
 class Allowance {
  public:
   explicit Allowance(const graph::Graph& graph) {

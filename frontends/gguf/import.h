@@ -4,8 +4,9 @@
 //   frontends::ModelFile file("model.gguf");
 //   EMBER_ASSIGN_OR_RETURN(graph::Graph graph, ImportModel(file, {}));
 //
-// Weights stay in the mapped file in their own layout. The metadata "general.*"
-// becomes metadata of the graph.
+// Weights keep their own layout, and stay in the mapped file if they are
+// aligned there. Texts and numbers of the metadata "general.*" become metadata
+// of the graph, but arrays do not.
 //
 // Errors are one line. Thread-safe.
 #ifndef EMBER_FRONTENDS_GGUF_IMPORT_H_

@@ -17,8 +17,9 @@ constexpr size_t kMaxItems = 1 << 22;
 // Largest number of bytes of a key that a message shows.
 constexpr size_t kLongestKey = 200;
 
-// Returns JSON for a message. Only small flat lists and objects are printed,
-// because printing recurses as deeply as the JSON nests.
+// Returns JSON for a message, cut after 60 bytes. Long lists and objects, and
+// those with lists or objects in them, are only named, so that the message is
+// short and printing does not recurse.
 std::string Shown(const Json& json) {
   const auto is_deep = [](const Json& item) { return item.is_structured(); };
   if (json.is_structured() &&

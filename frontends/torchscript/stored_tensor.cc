@@ -78,8 +78,8 @@ bool IsWrapper(std::string_view name) {
          name == "torch._utils._rebuild_parameter_with_state";
 }
 
-// Returns a text that is equal for two tensors if they are the same elements of
-// one storage in the same shape.
+// Returns a text that is equal for two tensors if they have the same element
+// type, first element, dims and strides in one storage.
 std::string KeyOf(const StoredTensor& stored) {
   std::string key =
       std::to_string(reinterpret_cast<uintptr_t>(stored.storage.data())) + " " +

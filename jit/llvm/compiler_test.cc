@@ -1,6 +1,7 @@
-// Tests the compiler's interface: permissions of the memory of code, figures
-// such as compile times, and texts of LLVM IR and assembly. Also tests that the
-// register tile of a matrix product and dot products become the expected
+// Tests the compiler's interface: permissions and lifetime of code, outputs in
+// the memory of inputs, use by several threads, figures such as compile times,
+// and texts of LLVM IR and assembly. Also tests matrix products, transposed
+// loads, prefetches and dot products: their results and the expected
 // instructions.
 #include "jit/llvm/compiler.h"
 

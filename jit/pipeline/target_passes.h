@@ -46,8 +46,9 @@ struct TargetBuild {
 // Returns the passes, in execution order.
 std::span<const Pass<TargetBuild>> TargetPasses();
 
-// Runs TargetPasses() on the build. log: may be null. Errors: those of
-// build.emit and of the passes of gpu::kDevicePasses, with the nest's name.
+// Runs TargetPasses() on the build. log: may be null. Errors: those of the
+// passes of gpu::kDevicePasses, with the nest's name, and those of build.emit,
+// unchanged.
 Status RunTargetPasses(TargetBuild& build, PassLog* log);
 
 }  // namespace ember::jit

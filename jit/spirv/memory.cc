@@ -19,8 +19,6 @@ using Kind = loops::StorageKind;
 
 namespace {
 
-// Largest number of bytes that one access may move on every device.
-constexpr uint32_t kVectorBytes = 16;
 constexpr int kWordBytes = 4;
 constexpr uint32_t kTexelWords = 4;
 // Number of elements of a vector in buffers of the form ElementForm::kVectors.

@@ -12,7 +12,8 @@ namespace ember::cases {
 struct Counts {
   struct OfExecutor {
     int64_t runs = 0;
-    // Number of runs that the executor declined, by the reason.
+    // Number of runs that the executor declined or that the case left out for
+    // it, by the reason.
     std::map<std::string, int64_t> declined;
   };
   int64_t files = 0;

@@ -119,8 +119,8 @@ TEST(State, ListsThatCallsReplace) {
               "number, or a value that later calls keep, found a list of 1");
 }
 
-// A recurrent layer keeps its hidden state in a tuple: each tensor of it is a
-// state. Before the first call the list is empty, or has other tensors.
+// Each tensor of a tuple or list that the model keeps, such as the hidden state
+// of a recurrent layer, is a state. The list is empty before the first call.
 TEST(State, TuplesAndListsOfTensors) {
   ArchiveBuilder archive;
   archive.Code(R"(class Net(Module):

@@ -1,5 +1,5 @@
-// Tests inputs and results of strings, with the optional library
-// libember_strings.so.
+// Tests inputs and results of strings with the optional library
+// libember_strings.so, refused calls, and the error if the library is missing.
 #include <string>
 #include <string_view>
 #include <vector>

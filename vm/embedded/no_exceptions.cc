@@ -99,10 +99,10 @@ EMBER_REPLACES void __throw_system_error(int error) { Die(strerror(error)); }
 extern "C" {
 
 // Implements the initialisation of function-local statics: the first thread
-// runs the initialiser, and other threads wait. If the initialiser of a static
-// needs the static itself, libstdc++ throws; here it continues, because the
-// lock is recursive. One lock is used for all statics, because the program has
-// few.
+// runs the initialiser, and other threads wait. An initialiser must not need
+// its own static: libstdc++ throws then, but here the lock is recursive, so the
+// initialiser would run again from its start. One lock is used for all statics,
+// because the program has few.
 namespace {
 
 pthread_mutex_t* GuardLock() {

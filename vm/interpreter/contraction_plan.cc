@@ -213,8 +213,9 @@ Status Contraction::PlanPadding(StageAnalysis& analysis,
       return OkStatus();
     }
   }
-  // No copy is made if it would be much larger than the buffer, or than the
-  // work of the contraction, because a run's limit counts only that work.
+  // No padded copy of the operand is made if it would be much larger than the
+  // operand's buffer, or than the work of the contraction, because a run's
+  // limit counts only that work.
   const int64_t points = analysis.SpatialPoints() *
                          std::max<int64_t>(analysis.ReductionPoints(), 1);
   if (size / 4 > analysis.header->elements[guarded->buffer] + 1024 ||

@@ -21,6 +21,7 @@ namespace ember::vm {
 //   w buffer register whose memory is written    u b and B in one
 //   v immediate value            t instruction index (branch target)   - unused
 //   n input number   r result number   k constant number   d dispatch number
+//   (of `call`: the number of the library function)
 //   m message number   p program number   y DType, an integer or bool
 //   o first position in the operand list    s count in the operand list
 // clang-format off

@@ -110,9 +110,10 @@ Status GraphImporter::ImportIf(NodeContext& c, Scope& scope) {
   }
   if (!SameKinds(then_outputs, else_outputs)) {
     // Exporters write Ifs whose branches give different ranks, for example with
-    // the condition "this dim is 1" around a Squeeze. The branch whose outputs
-    // fit the types that the model states is then the one that the author
-    // meant. If both branches or neither fit, it is the branch for which an
+    // the condition "this dim is 1" around a Squeeze. If the outputs of only
+    // one branch fit the types that the model states, the author meant that
+    // branch. If both or neither fit, each branch is imported with all nodes
+    // that follow. If that may not be tried, the branch is taken for which an
     // open dim need not be 1.
     const bool then_fits = FitStatedTypes(c.node(), then_outputs, scope);
     const bool else_fits = FitStatedTypes(c.node(), else_outputs, scope);

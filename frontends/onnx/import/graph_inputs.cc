@@ -49,8 +49,9 @@ class SymbolNames {
 
   std::map<std::string, std::string> by_parameter_;
   std::set<std::string> used_;
-  // For each name that occurred more than once: the last number that was
-  // appended to make it unique.
+  // For each name of a symbol that occurred more than once: the number at the
+  // end of its last variant, or 2 if that variant is the name with only "_"
+  // appended.
   std::map<std::string, int> last_;
 };
 

@@ -1,5 +1,6 @@
-// Imports normalizations, which are in inference form unless the node asks for
-// training. Statistics of narrow floats are computed in f32.
+// Imports normalizations. BatchNormalization is in inference form unless the
+// node is in training mode. Statistics of narrow floats are computed in f32, or
+// in the type that stash_type names.
 #include "frontends/ops/normalization.h"
 
 #include <numeric>

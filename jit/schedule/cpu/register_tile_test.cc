@@ -1,5 +1,6 @@
-// Tests which register tile the cost model chooses, in cases that one cost
-// decides.
+// Tests which register tile the cost model chooses and if it asks for tests of
+// padding, mostly in cases that one cost decides. Also tests how LoadWalk
+// counts contiguous pieces.
 #include "jit/schedule/cpu/register_tile.h"
 
 #include <gtest/gtest.h>

@@ -22,8 +22,9 @@ constexpr double kCacheBytes = 32 << 20;
 constexpr double kLoadsOfPhase = 3;
 constexpr double kLoadsOfTile = 1;
 constexpr double kMaxResident = 32;
-// Number of invocations per processor from which the number of processors is
-// estimated if it is not known.
+// Number of invocations that are assumed to keep one processor busy. If the
+// number of processors is not known, it is estimated as
+// GpuModel::busy_invocations divided by this.
 constexpr double kInvocationsOfProcessor = 1024;
 
 double Processors(const jit::GpuModel& gpu) {

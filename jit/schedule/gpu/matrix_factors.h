@@ -31,7 +31,9 @@ struct MatrixFactor {
   // true if all slices have the same size, which is known at compile time
   bool is_constant = false;
   DType type = DType::kF16;
-  int64_t row_bytes = 0;  // number of bytes of a row of a slice; 0: not known
+  // number of bytes of a row of a slice (the part of the factor that is copied
+  // at once); 0: not known
+  int64_t row_bytes = 0;
   bool is_of_columns = false;
   bool lies_along_steps = false;
   // True if the factor is computed by a stage that looks up elements in a table

@@ -67,7 +67,8 @@ struct KeyBlocks {
   double filled_up = 1;
 };
 
-// Returns the stage of running sums that MakeBlocks makes for the product.
+// Returns the stage that MakeBlocks makes for the product's running sums over
+// blocks of keys (online_softmax).
 StageRef RunningOf(const StageRef& product) {
   return {product.name + ".running"};
 }

@@ -165,10 +165,10 @@ class Promoter {
     return nest_.buffers[buffer].extents[0] == extent;
   }
 
-  // True if the index contains the variable of a loop that is neither unrolled,
-  // a vector nor a dot loop. Linear sums omit the variables of loops with at
-  // most one iteration, because they are 0, but such variables are still no
-  // constants in the code.
+  // True if the index contains any variable except those of unrolled, vector
+  // and dot loops around the access. Linear sums omit the variables of loops
+  // with at most one iteration, because they are 0, but such variables are
+  // still no constants in the code.
   bool HasSerialVariable(NodeId index) const {
     std::vector<NodeId> stack = {index};
     while (!stack.empty()) {

@@ -39,8 +39,9 @@ std::optional<ScoreScale> ScaleOfResult(
 // result of a classifier.
 std::optional<int64_t> ClassCount(const vm::Tensor& result);
 
-// Returns a text with the `top` classes of the largest scores, one in each
-// line; nothing if the tensor does not look like the result of a classifier.
+// Returns a text with a heading and the classes of the largest scores, at most
+// `top`, one in each line; nothing if the tensor does not look like the result
+// of a classifier.
 std::optional<std::string> TopText(std::string_view name,
                                    const vm::Tensor& result,
                                    const Labels& labels, int64_t top,

@@ -118,8 +118,9 @@ Status DispatchRunner::RunCall(SiteState& site,
 
 Status DispatchRunner::RunPlan(SiteState& site) {
   PlanEntry& entry = *site.entry;
-  // A plan is missing if a kernel has run all calls with these parameters and
-  // was then withdrawn as wrong.
+  // A plan is missing if a kernel has run all calls with these parameters, or
+  // if the entry had settled on a kernel. Tier 0 runs now because the kernel
+  // was withdrawn or is not used any more.
   if (entry.plan == nullptr)
     EMBER_RETURN_IF_ERROR(CacheOf(site).Restore(entry));
   return entry.plan->Run(PointersOf(site), context_.runner);
