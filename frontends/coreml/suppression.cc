@@ -22,8 +22,9 @@ constexpr uint64_t kPickTop = 1, kOverlap = 110, kConfidence = 111,
 
 namespace {
 
-// Returns the threshold: the input of this name if the model has such an input,
-// else the number in the model.
+// Returns the threshold: the model's input whose name is in the field with the
+// number `input`, if there is such an input, else the number in the field with
+// the number `field`.
 StatusOr<Tensor> Threshold(ModelContext& context, const ProtobufView& model,
                            const Features& features, uint64_t input,
                            uint64_t field) {

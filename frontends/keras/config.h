@@ -27,7 +27,8 @@ using Json = nlohmann::json;
 
 class Config {
  public:
-  // Makes a Config that is an empty JSON object.
+  // Makes a Config without a JSON value, like that of a missing entry: json()
+  // is null, and Has is false for every key.
   Config() = default;
   Config(const Json* json, std::string where, Status* error)
       : json_(json),

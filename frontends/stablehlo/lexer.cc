@@ -179,7 +179,8 @@ size_t MlirLexer::ScanNumber() const {
 }
 
 // Returns the position after the end of the string that begins with the quote
-// at `from`; the end of the text if the string is not closed on the same line.
+// at `from`. If a line feed without a backslash before it, or the end of the
+// text, comes before the closing quote, returns the position of that.
 size_t MlirLexer::ScanString(size_t from) const {
   size_t i = from + 1;
   while (true) {

@@ -1,4 +1,5 @@
-// Imports elementwise arithmetic with broadcasting.
+// Imports elementwise operators: arithmetic, comparisons, logic, selection,
+// casts and functions of one operand. Operands are broadcast.
 #include <algorithm>
 #include <cmath>
 #include <functional>

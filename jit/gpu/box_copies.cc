@@ -85,8 +85,8 @@ class Finder {
     });
   }
 
-  // True if the difference of the two indices is the same for all elements that
-  // the loop copies, so that both advance together.
+  // True if it is proved that the difference of the two indices is the same for
+  // all elements that the loop copies, so that both advance together.
   bool MoveTogether(NodeId a, NodeId b) const {
     auto sum = tensor::Linearize(pool_, a, /*by_ranges=*/false);
     const auto other = tensor::Linearize(pool_, b, /*by_ranges=*/false);

@@ -521,7 +521,8 @@ TEST(WarpRolesTest, SeveralReadersOfARing) {
   ASSERT_TRUE(plan && plan->HasRoles());
   EXPECT_EQ(plan->Readers(true, false), 1);  // the first product reads keys
   EXPECT_EQ(plan->Readers(true, true), 1);   // the second product reads values
-  EXPECT_EQ(plan->Readers(false, true), 1);  // the third: keys, too
+  // the third product: reads keys again
+  EXPECT_EQ(plan->Readers(false, true), 1);
 }
 
 // A loop whose number of iterations depends on the task can have roles.

@@ -41,7 +41,8 @@ Term SafeDivisor(const Operands& o) {
                 o.b.Integer(1), o.b);
 }
 
-// Returns the quotient rounded toward 0; 0 if b is 0.
+// Returns an expression for the quotient rounded toward 0. Its value is 0 where
+// b is 0.
 Term Quotient(const Operands& o) {
   Term quotient = Raw(o.is_unsigned ? Opcode::kFloorDivide : Opcode::kDivide,
                       o.a, SafeDivisor(o));

@@ -255,7 +255,7 @@ TEST(RulesTest, ExtremesThatNansWin) {
 }
 
 // Shows that functions are expanded by jit/math, unless the target has them,
-// and that the expansion is legalised, too.
+// and that a function of f16 is computed in f32 if the target has it for f32.
 TEST(RulesTest, Functions) {
   TargetOperations target = kPlain;
   const std::string without = Legal("f32", "exp(%f[t])", target);

@@ -30,12 +30,13 @@ class ByteTrie {
 
   // Returns the child of a node for the next byte, or -1 if there is none.
   int32_t Child(int32_t node, uint8_t byte) const;
-  // Returns the value of the string that ends at the node, or -1 if none ends
-  // there.
+  // Returns the value of the string that ends at the node (the first one if
+  // several are equal), or -1 if none ends there. The root has no value, even
+  // if a string is empty.
   int32_t ValueAt(int32_t node) const { return nodes_[node].value; }
 
-  // The node's children are FirstChild(node) and the ChildCount(node) - 1 nodes
-  // after it.
+  // The node's children are the ChildCount(node) nodes from FirstChild(node)
+  // on.
   int32_t FirstChild(int32_t node) const { return nodes_[node].first_child; }
   int32_t ChildCount(int32_t node) const { return nodes_[node].child_count; }
   uint8_t ByteOf(int32_t node) const { return nodes_[node].byte; }

@@ -125,7 +125,9 @@ LinearSum ToLinear(ExpressionPool& pool, const Polynomial& sum) {
       const NodeId operands[] = {node, term.factors[i]};
       node = pool.Intern(Opcode::kMultiply, DType::kI64, operands);
     }
-    // The node may be a product with a sum; Linearize expands it.
+    // The node may be a sum, if that is the only factor left of a product;
+    // Linearize splits it into its terms. A product of several factors stays
+    // one term.
     if (const std::optional<LinearSum> inner = Linearize(pool, node)) {
       AddLinear(linear, *inner, term.coefficient);
     } else {

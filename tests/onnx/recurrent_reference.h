@@ -40,7 +40,8 @@ struct Problem {
   std::vector<Function> functions = {};
   double clip = 0;
   bool input_forget = false, linear = false;
-  // True: the operator is DynamicQuantizeLSTM, with one sequence.
+  // True: the operator is DynamicQuantizeLSTM. The reference then supports only
+  // a batch of 1.
   bool quantized = false;
   DType type = DType::kF32;
   bool known_weights = true;

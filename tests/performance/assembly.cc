@@ -83,8 +83,8 @@ std::optional<MemoryAccess> X86Access(std::string_view operand) {
   char* end = nullptr;
   access.offset = std::strtoll(before.c_str(), &end, 0);
   if (*end != 0) {
-    // Before the parentheses is no number but the name of a symbol, which
-    // counts as the base.
+    // The text before the parentheses is no number but contains a symbol. It
+    // becomes the first part of the base, before the register's name.
     access.base = before;
     access.offset = 0;
   }

@@ -5,11 +5,12 @@
 //   EMBER_ASSIGN_OR_RETURN(std::vector<OrtResult> results, ort->Receive());
 //
 // Batches are files below `folder` (a memory file system is best): a count of
-// models, and for each the model's bytes and its named inputs. The reply has a
-// code (0: results follow; 1: no session; 2: no run; then a message) and the
-// named results. Numbers are 64 bits wide, little-endian; bytes and texts have
-// their size in front; a tensor is ONNX's number of its type, its rank, its
-// dims, and its bytes, or a count of strings and those.
+// models, and for each the model's bytes and its named inputs. The reply has
+// for each model a code (0: a count and the named results follow; 1: no
+// session; 2: no run; after 1 and 2 a message follows). Numbers are 64 bits
+// wide, little-endian; bytes and texts have their size in front; a tensor is
+// ONNX's number of its type, its rank, its dims, and its bytes, or a count of
+// strings and those.
 //
 // A model that crashes the process has the outcome kCrash, and a new process
 // runs the rest of the batch. Not thread-safe; one batch at a time.

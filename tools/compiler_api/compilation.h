@@ -2,8 +2,9 @@
 // that its table has.
 //
 // The functions of the table take and return the C types of the global
-// namespace, but their bodies are C++. Each body runs in Guarded, so that no
-// exception leaves the library.
+// namespace, but their bodies are C++. Those that return an EmberStatus do
+// their work in Guarded, so that no exception leaves the library; the others
+// throw nothing.
 #ifndef EMBER_TOOLS_COMPILER_API_COMPILATION_H_
 #define EMBER_TOOLS_COMPILER_API_COMPILATION_H_
 

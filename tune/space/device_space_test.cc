@@ -62,8 +62,8 @@ void CompileSamples(uint64_t seed, const std::string& target,
           TextOf(sample->point).find("bind %") != std::string::npos;
       EXPECT_FALSE((*code)->code.bytes.empty());
     } else {
-      // Compiling may fail only because a schedule needs more memory or
-      // invocations than the device has.
+      // Compiling may fail only because the back end declines the schedule, for
+      // example if it needs more memory or invocations than the device has.
       EXPECT_EQ(code.status().code(), StatusCode::kUnimplemented)
           << ReplayOf(seed, "//tune/space:device_space_test") << "\n"
           << code.status().ToString() << "\n"

@@ -21,8 +21,10 @@ inline constexpr uint32_t kMaxPrograms = 1 << 14;
 // Largest number of parameters of a called program, and of symbols that name
 // parameters.
 inline constexpr uint32_t kMaxParameters = 4096;
-// Largest product of the numbers of basic blocks and of registers of a program.
-// This limit bounds the time and memory that the verification needs.
+// Largest product of the number of basic blocks of a program and the number of
+// words of its state: one word for each buffer register, one for 64 integer
+// registers, one for 64 results, and one more. This limit bounds the time and
+// memory that the verification needs.
 inline constexpr uint64_t kMaxBlockRegisters = uint64_t{1} << 22;
 // Largest number of bytes of a dispatch's name, of a target, and of each text
 // in a kernel's image. Other texts of a module are limited only by the file's

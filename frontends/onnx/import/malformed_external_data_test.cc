@@ -158,7 +158,8 @@ TEST_F(ExternalData, LinksOfACache) {
   fs::create_symlink("../../blobs/m1", model);
   fs::create_symlink("../../blobs/d1", data);
   EXPECT_TRUE(ImportModel(model.string(), {}).ok());
-  // A link to another folder than that of the model's own file is refused.
+  // A link is refused if it leads neither into the folder that holds the
+  // model's link nor into the folder of the file that this link names.
   fs::remove(data);
   fs::create_symlink("../../secret.bin", data);
   const auto graph = ImportModel(model.string(), {});

@@ -111,9 +111,10 @@ class MemoryAccess {
   // masked off.
   bool HasAllLanes(uint32_t buffer, size_t dim, const LinearIndex& index) const;
   void CreateAliasScopes();
-  // Adds metadata to a load or store of a buffer in memory: its alias scopes,
-  // and for a load outside of the prologue the fact that the memory never
-  // changes or is a large constant. Returns the instruction.
+  // Adds metadata to a load or store of a buffer in memory: its alias scopes
+  // and, for a load outside of the prologue, a mark on GPUs if the memory never
+  // changes, and on CPUs if it is a large packed constant. Returns the
+  // instruction.
   llvm::Instruction* Mark(llvm::Instruction* instruction, uint32_t buffer,
                           bool is_load);
   // Marks the load as one of memory that never changes, so that LLVM may move

@@ -136,7 +136,8 @@ class Writer {
   }
 
   // Appends a data segment with the constants, which is copied to the address
-  // "ember.data" at instantiation, and the custom section with its size.
+  // "ember.data" at instantiation, and the custom section with its size;
+  // appends nothing if the object does not import that address.
   void AppendConstants(const Bytes& constants, Bytes& bytes) const {
     uint32_t number = 0;
     bool is_found = false;

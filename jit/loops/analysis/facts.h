@@ -148,8 +148,9 @@ class Facts {
   const FactLimits limits_;
   // for each buffer: true if tasks of this phase store to it
   std::vector<bool> stored_;
-  // For each buffer: true if several invocations of the surrounding loop access
-  // it and some store to it. Empty outside of invocation loops.
+  // For each buffer: true if several invocations of the surrounding loop may
+  // access it (it has an access whose first index is not the invocation) and
+  // the loop stores to it. Empty outside of invocation loops.
   std::vector<bool> shared_by_invocations_;
   std::vector<Fact> facts_;
   // The dims of each input and output. Each dim is a product.

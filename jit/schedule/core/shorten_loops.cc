@@ -280,7 +280,8 @@ class Shortener {
     first_iteration_ = first;
     // States as a fact for the verifier's proofs of bounds that the loop's
     // value is below the extent that the loop had before. The fact is left out
-    // where the ranges of the variable or of its extent imply it.
+    // if the loop still begins at 0 and that extent is a constant, because
+    // ranges then imply it.
     if (value == variable && pool.IsConstant(whole)) return;
     s_.guards.insert(
         s_.guards.begin(),

@@ -96,8 +96,8 @@ class Chooser {
     return !writer_.StageAt(stage).has_reduction();
   }
 
-  // True if the stage depends only on constants, so that it is computed once,
-  // when the kernel is made.
+  // True if MarkConstantStages has marked the stage as one that depends only on
+  // constants and is computed once, when the kernel is made.
   bool IsMadeOnce(int stage) const {
     const Computation& c = writer_.computation();
     return c.buffers[c.stages[stage].stores[0].buffer].role ==

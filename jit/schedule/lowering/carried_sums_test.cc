@@ -1,5 +1,6 @@
-// Tests that long sums keep their bound under random schedules, with the
-// evaluator of nests. One term is so large that an accumulator that is not
+// Tests which sums are carried (their accumulators are moved to totals at
+// intervals), and with the evaluator of nests that long sums keep their bound
+// under random schedules. One term is so large that an accumulator that is not
 // carried loses the terms after it.
 //
 //   EMBER_SEEDS=10000 bazel run -c opt //jit/schedule/lowering:carried_sums_test

@@ -55,8 +55,9 @@ class CutStages {
     return found == stages_.end() ? nullptr : &*found;
   }
 
-  // Returns the number of the axis along which a stage must be cut that comes
-  // before the stages found so far; nullopt if it is not to be cut.
+  // Returns the number of the axis along which a stage must be cut. The stage
+  // must come before those found so far, which include all its readers. Returns
+  // nullopt if it is not to be cut.
   std::optional<size_t> DimOf(int number) const {
     const ComputationStage& stage = c_.stages[static_cast<size_t>(number)];
     const std::vector<int> readers = ConsumersOf(c_, number);

@@ -99,8 +99,9 @@ class _Reader:
             found = struct.unpack_from(f">{count}{form[1]}", self._data, self._at)
             self._at += struct.calcsize(form) * count
             return list(found)
-        # Arrays of null, true or false are refused: their items take no bytes, so a short file
-        # could state any number of them.
+        # Arrays of null, true or false are refused: their items take no bytes,
+        # so each of many arrays in a file could state as many items as the
+        # file has bytes.
         if kind in _LITERALS:
             raise DataLoss(f"UBJSON: expected no array of type {kind!r}, found one")
         return [self.value(kind or self.marker(), depth + 1) for _ in range(count)]

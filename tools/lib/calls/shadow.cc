@@ -84,8 +84,10 @@ class ShadowKernel final : public vm::HostKernel {
   }
 
  private:
-  // Returns true if this call must be checked, and counts it. Only the first
-  // ShadowOptions::runs calls with each tuple of parameters are checked.
+  // Returns true if this call must be checked. Only the first
+  // ShadowOptions::runs calls with each tuple of parameters are checked, and
+  // they are counted. If `runs` is 0, all calls are checked and none is
+  // counted.
   bool TakeCheck(std::span<const int64_t> parameters) const {
     if (options_.runs == 0) return true;
     std::lock_guard<std::mutex> lock(mutex_);

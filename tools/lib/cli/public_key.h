@@ -16,7 +16,7 @@
 namespace ember::tools {
 
 // Reads the public key from a file that `vm-sign --make-keys` has written. The
-// path is as the user typed it.
+// path is the one that the user typed; UserPath resolves it here.
 StatusOr<Ed25519Key> ReadPublicKey(const std::string& path);
 
 // Returns a text line with two hexadecimal digits for each of `count` bytes.

@@ -35,8 +35,8 @@ std::string Shortest(T value) {
   return std::string(buffer, result.ptr);
 }
 
-// Returns the text in quotes. Non-ASCII letters stay as they are; control
-// characters, such as line feeds, are escaped.
+// Returns the text in quotes. Quotes, backslashes and ASCII control characters,
+// such as line feeds, are escaped; non-ASCII characters stay as they are.
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

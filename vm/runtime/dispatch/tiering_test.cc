@@ -306,7 +306,7 @@ TEST_F(TieringTest, DecliningKeepsTierZero) {
 }
 
 // A kernel that adds a number to the result, like MarkingKernel, and whose
-// calls take a given time.
+// calls take 2 ms of the test's clock.
 class SlowMarkingKernel : public MarkingKernel {
  public:
   using MarkingKernel::MarkingKernel;

@@ -61,8 +61,9 @@ StatusOr<KernelLayout> LayOutKernel(const KernelImage& image,
     for (const uint32_t extent : buffer.extents) {
       extents.push_back(
           std::max<int64_t>(static_cast<int64_t>(values[extent]), 0));
-      // Only the kernel's own buffers are limited here, because the plan has
-      // checked the extents of the dispatch's buffers.
+      // Only the temporaries of calls and tasks are limited here. The plan has
+      // checked the extents of the dispatch's buffers, and a packed buffer is
+      // refused when its memory cannot be allocated.
       const bool overflows =
           __builtin_mul_overflow(bytes, extents.back(), &bytes);
       if (overflows || bytes > kMaxBytes) bytes = kMaxBytes + 1;
