@@ -201,6 +201,7 @@ TensorProto::DataType TypeNamed(const std::string& name,
   if (name == "i64") return TensorProto::INT64;
   if (name == "i32") return TensorProto::INT32;
   if (name == "bool") return TensorProto::BOOL;
+  if (name == "u8") return TensorProto::UINT8;
   EMBER_CHECK(name == "T") << name;
   return type;
 }
