@@ -132,7 +132,7 @@ TEST_F(MediaTest, MistakesAreOneLine) {
               "vm-run: cannot open file 'no.png': No such file or directory");
   Write("bad.jpg", "\xff\xd8\xff\xe0 nothing");
   ExpectContains("vm-run means.onnx --input=@bad.jpg",
-                 "vm-run: bad.jpg: cannot decode the picture: ", 1);
+                 "vm-run: bad.jpg: cannot decode the JPEG: ", 1);
   ExpectError("vm-run means.onnx --image=imagenet",
               "vm-run: --image: expected a picture, --input=@FILE.png or "
               ".jpg, found none",

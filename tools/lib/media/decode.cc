@@ -84,7 +84,7 @@ namespace internal {
 StatusOr<Picture> NewPicture(int64_t width, int64_t height,
                              const DecodeOptions& options) {
   EMBER_RETURN_IF_ERROR(Picture::CheckExtents(width, height));
-  constexpr int64_t kBytesOfPixel = 6;
+  constexpr int64_t kBytesOfPixel = 8;
   if (options.budget != nullptr) {
     EMBER_RETURN_IF_ERROR(
         options.budget->Charge(width * height * kBytesOfPixel));
@@ -135,8 +135,13 @@ StatusOr<Picture> DecodePicture(std::span<const uint8_t> bytes,
   }
   StatusOr<Picture> picture = format->decode(bytes, options);
   if (!picture.ok()) {
-    return picture.status().WithContext(std::string(name) +
-                                        ": cannot decode the picture");
+    const StatusCode code = picture.status().code();
+    const char* const advice = code == StatusCode::kResourceExhausted
+                                   ? ""
+                                   : "; save it again, or convert it to PNG";
+    return Status(code, std::string(name) + ": cannot decode the " +
+                            std::string(format->name) + ": " +
+                            std::string(picture.status().message()) + advice);
   }
   return picture;
 }

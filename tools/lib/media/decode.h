@@ -6,10 +6,10 @@
 // The contents of a file say its format, not its name: PNG, JPEG, WebP, TIFF
 // (the first page), JPEG 2000, BMP and Netpbm (PBM, PGM, PPM). All forms become
 // 8-bit RGB: grey and palettes are expanded, 16 bits are rounded, CMYK is
-// converted without a colour profile. By default transparent parts lie on
-// white, and a JPEG is rotated as its EXIF orientation says. libpng,
-// libjpeg-turbo, libwebp, libtiff and OpenJPEG do the work; BMP and Netpbm are
-// read here.
+// converted. Colour profiles and gamma are ignored. By default transparent
+// parts lie on white, and a JPEG is rotated as its EXIF orientation says.
+// libpng, libjpeg-turbo, libwebp, libtiff and OpenJPEG do the work; BMP and
+// Netpbm are read here.
 //
 // Hostile files: a picture has at most Picture::kMaxPixels, which is checked
 // before pixels are decoded; a progressive JPEG has at most 100 scans; damaged

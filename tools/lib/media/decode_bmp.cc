@@ -91,6 +91,12 @@ class Reader {
           std::to_string(compression));
     }
     const uint64_t end = kFileHeader + size;
+    if (pixels_at_ < end) {
+      return DataLossError(
+          "expected the pixels of a BMP after its header, found "
+          "them at byte " +
+          std::to_string(pixels_at_));
+    }
     switch (bits_) {
       case 1:
       case 4:

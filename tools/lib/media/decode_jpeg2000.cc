@@ -95,6 +95,15 @@ void FromYcc(uint8_t* pixel) {
   pixel[2] = ToByte(y + 1.772 * blue);
 }
 
+// Converts four inks to RGB without a colour profile.
+void FromCmyk(uint8_t* pixel) {
+  for (int channel = 0; channel < 3; ++channel) {
+    pixel[channel] = static_cast<uint8_t>(
+        ((255 - pixel[channel]) * (255 - pixel[3]) + 127) / 255);
+  }
+  pixel[3] = 255;
+}
+
 Status CheckComponents(const opj_image_t& image) {
   if (image.numcomps < 1 || image.numcomps > 4) {
     return InvalidArgumentError("expected 1 to 4 components, found " +
@@ -158,6 +167,14 @@ StatusOr<Picture> DecodeJpeg2000(std::span<const uint8_t> bytes,
 
   const bool is_grey = image->numcomps < 3;
   const bool has_alpha = image->numcomps % 2 == 0;
+  // A codestream does not say its colours; smaller second and third components
+  // are chromas.
+  const bool is_ycc =
+      !is_grey && (image->color_space == OPJ_CLRSPC_SYCC ||
+                   (image->numcomps == 3 && image->comps[0].dx == 1 &&
+                    image->comps[1].dx > 1 && image->comps[2].dx > 1));
+  const bool is_cmyk =
+      image->numcomps == 4 && image->color_space == OPJ_CLRSPC_CMYK;
   const Channel red(image->comps[0]);
   const Channel green(image->comps[is_grey ? 0 : 1]);
   const Channel blue(image->comps[is_grey ? 0 : 2]);
@@ -169,7 +186,8 @@ StatusOr<Picture> DecodeJpeg2000(std::span<const uint8_t> bytes,
           static_cast<uint8_t>(green.At(x, y)),
           static_cast<uint8_t>(blue.At(x, y)),
           static_cast<uint8_t>(has_alpha ? opacity.At(x, y) : 255)};
-      if (image->color_space == OPJ_CLRSPC_SYCC && !is_grey) FromYcc(pixel);
+      if (is_ycc) FromYcc(pixel);
+      if (is_cmyk) FromCmyk(pixel);
       StorePixel(pixel, options.on_white, picture.at(x, y));
     }
   }

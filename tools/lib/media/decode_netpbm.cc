@@ -29,7 +29,11 @@ class Reader {
                              std::to_string(most));
       }
     }
-    ++at_;  // one white space ends the header
+    // One white space ends the header.
+    if (AtEnd() || std::isspace(static_cast<int>(Byte(at_))) == 0)
+      return DataLossError(
+          "expected white space after the header of a Netpbm file");
+    ++at_;
     EMBER_RETURN_IF_ERROR(Picture::CheckExtents(width, height));
     const int64_t row_bytes =
         is_bits ? (width + 7) / 8 : width * channels * (most > 255 ? 2 : 1);
@@ -59,7 +63,11 @@ class Reader {
           }
           // In a picture of bits (P1, P4) the value 1 is black.
           if (is_bits) value = 1 - value;
-          if (value > most) value = most;
+          if (value > most) {
+            return DataLossError("expected values of at most " +
+                                 std::to_string(most) + ", found " +
+                                 std::to_string(value));
+          }
           pixel[c] = static_cast<uint8_t>((value * 255 + most / 2) / most);
         }
         if (channels == 1) pixel[1] = pixel[2] = pixel[0];

@@ -153,7 +153,7 @@ TEST(DecodeTest, EveryTruncationIsAnError) {
 
 TEST(DecodeTest, HugeDimensionsAreRefusedBeforeMemoryIsTaken) {
   EXPECT_EQ(Error(WithSize(Jpeg(), 65000, 65000)),
-            "x.png: cannot decode the picture: expected a picture of 1 to "
+            "x.png: cannot decode the JPEG: expected a picture of at most "
             "67108864 pixels, found 65000x65000");
   // The header says 8000x8000 pixels, but the data ends much earlier. libjpeg
   // must stop there with an error.
@@ -197,9 +197,10 @@ std::string ProgressiveJpeg(int scans) {
 TEST(DecodeTest, ManyScansAreRefused) {
   ExpectNear(Decode(ProgressiveJpeg(-1)).at(8, 8), {100, 100, 100}, 2);
   ExpectNear(Decode(ProgressiveJpeg(90)).at(8, 8), {100, 100, 100}, 2);
-  EXPECT_EQ(Error(ProgressiveJpeg(180)),
-            "x.png: cannot decode the picture: expected at most 100 scans of a "
-            "progressive JPEG, found more");
+  EXPECT_EQ(
+      Error(ProgressiveJpeg(180)),
+      "x.png: cannot decode the JPEG: expected at most 100 scans of a "
+      "progressive JPEG, found more; save it again, or convert it to PNG");
 }
 
 TEST(DecodeTest, OtherFormatsAreNamed) {
@@ -211,8 +212,10 @@ TEST(DecodeTest, OtherFormatsAreNamed) {
   EXPECT_EQ(Error("GIF89a......"), other("a GIF"));
   EXPECT_EQ(Error(""), other("an empty file"));
   EXPECT_EQ(Error("hello"), other("a file of another kind"));
-  EXPECT_EQ(Error("RIFF....WEBPVP8 "),
-            "x.png: cannot decode the picture: expected the header of a WebP");
+  EXPECT_EQ(
+      Error("RIFF....WEBPVP8 "),
+      "x.png: cannot decode the WebP: expected the header of a WebP; save "
+      "it again, or convert it to PNG");
 }
 
 TEST(DecodeTest, OrientationOfExif) {

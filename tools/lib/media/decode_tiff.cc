@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/lib/media/decoders.h"
@@ -47,6 +48,17 @@ toff_t Seek(thandle_t handle, toff_t offset, int from) {
 int Close(thandle_t) { return 0; }
 toff_t Size(thandle_t handle) { return SourceOf(handle).bytes.size(); }
 
+// The file is mapped already. libtiff does not write to it, and cannot read
+// tiles without compression of files that are not mapped.
+int Map(thandle_t handle, void** base, toff_t* size) {
+  const Source& source = SourceOf(handle);
+  *base = const_cast<uint8_t*>(source.bytes.data());
+  *size = source.bytes.size();
+  return 1;
+}
+
+void Unmap(thandle_t, void*, toff_t) {}
+
 int KeepError(TIFF*, void* user, const char*, const char* format,
               va_list arguments) {
   std::string& error = static_cast<Source*>(user)->error;
@@ -67,13 +79,47 @@ std::unique_ptr<TIFF, CloseTiff> Open(Source& source) {
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, kMaxAllocation);
   TIFFOpenOptionsSetErrorHandlerExtR(options, KeepError, &source);
   TIFFOpenOptionsSetWarningHandlerExtR(options, DropWarning, nullptr);
-  // The mode "rmO" means: read; the file is not mapped; strips are loaded when
-  // needed.
-  TIFF* const tiff =
-      TIFFClientOpenExt("picture", "rmO", &source, Read, Write, Seek, Close,
-                        Size, nullptr, nullptr, options);
+  // The mode "rO" means: read; strips are loaded when needed.
+  TIFF* const tiff = TIFFClientOpenExt("picture", "rO", &source, Read, Write,
+                                       Seek, Close, Size, Map, Unmap, options);
   TIFFOpenOptionsFree(options);
   return std::unique_ptr<TIFF, CloseTiff>(tiff);
+}
+
+// Checks that a picture of a palette has the palette, without which libtiff
+// returns the numbers of colours.
+Status CheckColourMap(TIFF* tiff) {
+  uint16_t photometric = 0;
+  TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric);
+  uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
+  if (photometric == PHOTOMETRIC_PALETTE &&
+      TIFFGetField(tiff, TIFFTAG_COLORMAP, &red, &green, &blue) == 0)
+    return DataLossError("expected the palette of a TIFF, found none");
+  return OkStatus();
+}
+
+// The meaning of the sample after the colours.
+enum class Opacity {
+  kNone,           // there is none, or it is no opacity
+  kStraight,       // the opacity; colours are as they are without it
+  kPremultiplied,  // the opacity, by which the colours are multiplied
+};
+
+// Returns the meaning of the sample after the colours, and then makes libtiff
+// return the samples as they are: it takes an unspecified one for an opacity,
+// and multiplies RGB, but not grey, by a straight opacity.
+Opacity TakeOpacity(TIFF* tiff) {
+  uint16_t count = 0;
+  uint16_t* types = nullptr;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &count, &types);
+  if (count == 0) return Opacity::kNone;
+  const uint16_t type = types[0];
+  const std::vector<uint16_t> products(count, EXTRASAMPLE_ASSOCALPHA);
+  TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, static_cast<int>(count),
+               products.data());
+  return type == EXTRASAMPLE_UNASSALPHA   ? Opacity::kStraight
+         : type == EXTRASAMPLE_ASSOCALPHA ? Opacity::kPremultiplied
+                                          : Opacity::kNone;
 }
 
 }  // namespace
@@ -86,35 +132,40 @@ StatusOr<Picture> DecodeTiff(std::span<const uint8_t> bytes,
   };
   const std::unique_ptr<TIFF, CloseTiff> tiff = Open(source);
   if (tiff == nullptr) return failed("expected the header of a TIFF");
+  EMBER_RETURN_IF_ERROR(CheckColourMap(tiff.get()));
+  const Opacity opacity = TakeOpacity(tiff.get());
+  uint16_t orientation = ORIENTATION_TOPLEFT;
+  TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_ORIENTATION, &orientation);
   uint32_t width = 0, height = 0;
   TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &width);
   TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height);
   EMBER_ASSIGN_OR_RETURN(Picture picture, NewPicture(width, height, options));
   const size_t count = size_t{width} * height;
   std::vector<uint32_t> raster(count);
+  // The rows and columns are read as they are stored. libtiff reports some
+  // errors although it reads all pixels.
   if (TIFFReadRGBAImageOriented(tiff.get(), width, height, raster.data(),
-                                ORIENTATION_TOPLEFT, 1) == 0 ||
-      !source.error.empty())
+                                orientation, 1) == 0)
     return failed("expected the pixels of a TIFF");
   for (size_t i = 0; i < count; ++i) {
     const uint32_t pixel = raster[i];
-    // libtiff has multiplied the colours by the opacity. So white is added for
-    // the transparent part, or the colours are divided by the opacity.
-    const uint32_t opacity = TIFFGetA(pixel);
-    const uint32_t parts[3] = {TIFFGetR(pixel), TIFFGetG(pixel),
-                               TIFFGetB(pixel)};
+    const uint8_t rgba[4] = {
+        static_cast<uint8_t>(TIFFGetR(pixel)),
+        static_cast<uint8_t>(TIFFGetG(pixel)),
+        static_cast<uint8_t>(TIFFGetB(pixel)),
+        static_cast<uint8_t>(opacity == Opacity::kNone ? 255
+                                                       : TIFFGetA(pixel))};
+    uint8_t* const rgb = &picture.pixels[3 * i];
+    if (opacity != Opacity::kPremultiplied || !options.on_white) {
+      StorePixel(rgba, options.on_white, rgb);
+      continue;
+    }
     for (size_t channel = 0; channel < 3; ++channel) {
-      uint32_t part = parts[channel];
-      if (options.on_white) {
-        part += 255 - opacity;
-      } else if (opacity > 0) {
-        part = (part * 255 + opacity / 2) / opacity;
-      }
-      picture.pixels[3 * i + channel] =
-          static_cast<uint8_t>(std::min<uint32_t>(part, 255));
+      rgb[channel] =
+          static_cast<uint8_t>(std::min(rgba[channel] + 255 - rgba[3], 255));
     }
   }
-  return picture;
+  return Upright(std::move(picture), orientation);
 }
 
 }  // namespace ember::tools::internal

@@ -1,9 +1,9 @@
 // Decodes a picture of 3 x 2 pixels in each format. Pillow 9.4 wrote the files.
-#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "gtest/gtest.h"
 #include "tools/lib/cli/public_key.h"
 #include "tools/lib/media/decode.h"
@@ -70,6 +70,13 @@ const FormatCase kCases[] = {
      "0000520103000100000002000000000000000800080008000800ff0000ff00ff"
      "00800000ff000a141effffffffff00000040",
      kColours, true},
+    {"grey TIFF with opacity",
+     "49492a00080000000b0000010400010000000300000001010400010000000200"
+     "0000020103000200000008000800030103000100000001000000060103000100"
+     "0000010000001101040001000000920000001501030001000000020000001601"
+     "0400010000000200000017010400010000000c0000001c010300010000000100"
+     "0000520103000100000002000000000000004cff96801d0012ffffff0040",
+     kGrey, true},
     {"JPEG 2000 with boxes",
      "0000000c6a5020200d0a870a00000014667479706a703220000000006a703220"
      "0000002d6a703268000000166968647200000002000000030003070700000000"
@@ -153,6 +160,48 @@ TEST(FormatsTest, ColoursAreDecoded) {
   }
 }
 
+// The pictures of 16 bits have the same pixels; ImageMagick wrote them.
+constexpr char kFlat[] =
+    "89504e470d0a1a0a0000000d4948445200000008000000081000000000b1f43d"
+    "140000001a4944415408d763646060fecb820419e55fb0a008b028d04300007f"
+    "cc3f89149dd4310000000049454e44ae426082";
+constexpr char kInterlaced[] =
+    "89504e470d0a1a0a0000000d4948445200000008000000081000000001c6f30d"
+    "82000000404944415408d763606060e0ffc258bf40e00b23fb2f812f8cedb304"
+    "be30da5fe0f8c5f18be317e3fe022883f92f84c1e27001178351fe05cb5f14e8"
+    "7081540100177e4055868683ce0000000049454e44ae426082";
+
+TEST(FormatsTest, InterlacedPngsOfSixteenBits) {
+  const auto decoded = [](const char* hex) {
+    const StatusOr<Picture> picture =
+        DecodePicture(BytesOf({"", hex, kGrey, false}), "x");
+    EXPECT_TRUE(picture.ok()) << picture.status().ToString();
+    return picture.ok() ? picture->pixels : std::vector<uint8_t>();
+  };
+  const std::vector<uint8_t> flat = decoded(kFlat);
+  ASSERT_EQ(flat.size(), 8u * 8 * 3);
+  // Element i is 1021 * i of 65535.
+  for (size_t i = 0; i < 64; ++i)
+    EXPECT_NEAR(flat[3 * i], static_cast<double>(i) * 1021 / 257, 0.51) << i;
+  EXPECT_EQ(decoded(kInterlaced), flat);
+}
+
+TEST(FormatsTest, TilesOfATiff) {
+  const StatusOr<std::string> file =
+      ReadFile("tools/lib/media/testdata/fuzz/tiled.tiff");
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_EQ(Decoded({file->begin(), file->end()}, {}), kColours);
+}
+
+// The pixels are stored in columns; the tag of the orientation is 6.
+TEST(FormatsTest, OrientationOfATiff) {
+  const StatusOr<std::string> file =
+      ReadFile("tools/lib/media/testdata/fuzz/turned.tiff");
+  ASSERT_TRUE(file.ok()) << file.status().ToString();
+  EXPECT_EQ(Decoded({file->begin(), file->end()}, {.upright = false}),
+            kColours);
+}
+
 TEST(FormatsTest, OpacityMixesWithWhite) {
   for (const FormatCase& c : kCases) {
     SCOPED_TRACE(c.name);
@@ -183,7 +232,7 @@ TEST(FormatsTest, TruncatedFilesAreErrorsOrPictures) {
 TEST(FormatsTest, BudgetIsCharged) {
   for (const FormatCase& c : kCases) {
     SCOPED_TRACE(c.name);
-    constexpr int64_t kBytes = 3 * 2 * 6;
+    constexpr int64_t kBytes = 3 * 2 * 8;
     Limit exact(kBytes), less(kBytes - 1);
     EXPECT_TRUE(DecodePicture(BytesOf(c), "x", {.budget = &exact}).ok());
     EXPECT_EQ(exact.used(), kBytes);

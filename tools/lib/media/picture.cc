@@ -3,12 +3,15 @@
 namespace ember::tools {
 
 Status Picture::CheckExtents(int64_t width, int64_t height) {
-  if (width < 1 || height < 1 || width > kMaxPixels || height > kMaxPixels ||
+  const std::string found =
+      ", found " + std::to_string(width) + "x" + std::to_string(height);
+  if (width < 1 || height < 1)
+    return DataLossError("expected a picture of at least one pixel" + found);
+  if (width > kMaxPixels || height > kMaxPixels ||
       width * height > kMaxPixels) {
-    return ResourceExhaustedError("expected a picture of 1 to " +
-                                  std::to_string(kMaxPixels) +
-                                  " pixels, found " + std::to_string(width) +
-                                  "x" + std::to_string(height));
+    return ResourceExhaustedError("expected a picture of at most " +
+                                  std::to_string(kMaxPixels) + " pixels" +
+                                  found);
   }
   return OkStatus();
 }
