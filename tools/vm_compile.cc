@@ -181,7 +181,7 @@ Status Check(const Options& options) {
   for (const std::string& name : options.disabled_passes)
     EMBER_RETURN_IF_ERROR(CheckPass(name));
   EMBER_RETURN_IF_ERROR(MakeOutputFolder("--dump-dir", options.dump_dir));
-  return CheckOutputFile("-o", options.output);
+  return CheckOutputFile("-o", options.output, options.models);
 }
 
 void ListFormats() {

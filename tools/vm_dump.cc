@@ -249,7 +249,9 @@ Status Dump(const Options& options) {
   const bool is_stdout =
       options.output.empty() ||
       (options.output == kStandardStream && options.emit != "netron");
-  if (!is_stdout) EMBER_RETURN_IF_ERROR(CheckOutputFile("-o", options.output));
+  if (!is_stdout)
+    EMBER_RETURN_IF_ERROR(
+        CheckOutputFile("-o", options.output, options.models));
   EMBER_ASSIGN_OR_RETURN(const std::string text, MakeText(options));
   if (!is_stdout) return WriteUserFile(options.output, text);
   std::fwrite(text.data(), 1, text.size(), stdout);

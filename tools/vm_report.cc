@@ -109,7 +109,7 @@ Status CheckOptions(const Options& options) {
   }
   EMBER_RETURN_IF_ERROR(
       CheckTierOptions(TierOptionsOf(options, options.models[0])));
-  return CheckOutputFile("-o", options.output);
+  return CheckOutputFile("-o", options.output, options.models);
 }
 
 // Runs the model as often as --runs says, and records the runs.

@@ -253,7 +253,8 @@ StatusOr<std::vector<NamedPath>> OutputPaths(const Options& options) {
     StatusOr<NamedPath> path = ParsePathSpec(spec);
     if (!path.ok()) return path.status().WithContext("--output");
     EMBER_RETURN_IF_ERROR(CheckTensorFile(path->path).WithContext("--output"));
-    EMBER_RETURN_IF_ERROR(CheckOutputFile("--output", path->path));
+    EMBER_RETURN_IF_ERROR(
+        CheckOutputFile("--output", path->path, options.models));
     paths.push_back(*std::move(path));
   }
   return paths;
@@ -390,8 +391,10 @@ Status CheckOptions(const Options& options) {
   }
   EMBER_RETURN_IF_ERROR(
       MakeOutputFolder("--dump-kernels", options.dump_kernels));
-  EMBER_RETURN_IF_ERROR(CheckOutputFile("--trace", options.trace));
-  EMBER_RETURN_IF_ERROR(CheckOutputFile("--record", options.record));
+  EMBER_RETURN_IF_ERROR(
+      CheckOutputFile("--trace", options.trace, options.models));
+  EMBER_RETURN_IF_ERROR(
+      CheckOutputFile("--record", options.record, options.models));
   return CheckOutputFolder("--shadow", options.shadow);
 }
 

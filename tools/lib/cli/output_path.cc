@@ -25,15 +25,30 @@ Status NoFolder(std::string_view flag, const std::string& path, int error) {
               "': ", std::strerror(error)}));
 }
 
+// True if both paths name one regular file that exists.
+bool IsSameFile(const std::string& a, const std::string& b) {
+  struct stat first, second;
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
+         S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
 }  // namespace
 
-Status CheckOutputFile(std::string_view flag, const std::string& path) {
+Status CheckOutputFile(std::string_view flag, const std::string& path,
+                       const std::vector<std::string>& inputs) {
   if (path.empty()) return OkStatus();
   if (path == kStandardStream) return TakeStdout(flag);
   const std::string file = UserPath(path);
   struct stat info;
   if (::stat(file.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
     return CannotWrite(flag, path, EISDIR);
+  for (const std::string& input : inputs) {
+    if (!IsSameFile(file, UserPath(input))) continue;
+    return FailedPreconditionError(
+        Concat({flag, ": expected another file than the input '", input,
+                "', which would be lost, found '", path, "'"}));
+  }
   if (IsWrittenInPlace(file)) {
     return ::access(file.c_str(), W_OK) == 0 ? OkStatus()
                                              : CannotWrite(flag, path, errno);

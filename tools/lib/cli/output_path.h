@@ -10,15 +10,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 
 namespace ember::tools {
 
-// Returns an error if the file cannot be written. An empty path is accepted:
+// Returns an error if the file cannot be written, or if it is one of the files
+// `inputs`, which would be lost. An empty path is accepted:
 // the flag was not given. "-" takes stdout (standard_streams.h), so a tool that
 // accepts it calls this function once for each flag.
-Status CheckOutputFile(std::string_view flag, const std::string& path);
+Status CheckOutputFile(std::string_view flag, const std::string& path,
+                       const std::vector<std::string>& inputs = {});
 // Returns an error if the folder cannot be made, together with the folders
 // above it. The tool makes the folder later, when it is needed. An empty path
 // is accepted.

@@ -54,6 +54,16 @@ TEST_F(OutputPathTest, FilesThatCannotBeWritten) {
                                              "/file/new': Not a directory");
 }
 
+TEST_F(OutputPathTest, InputsAreNotOverwritten) {
+  const std::string file = folder_ + "/file", link = folder_ + "/link";
+  fs::create_symlink(file, link);
+  EXPECT_TRUE(CheckOutputFile("-o", folder_ + "/new", {file}).ok());
+  EXPECT_TRUE(CheckOutputFile("-o", file, {folder_ + "/none"}).ok());
+  EXPECT_EQ(CheckOutputFile("-o", link, {file}).message(),
+            "-o: expected another file than the input '" + file +
+                "', which would be lost, found '" + link + "'");
+}
+
 TEST_F(OutputPathTest, Folders) {
   EXPECT_EQ(InFolder(folder_ + "/inside"), "");
   EXPECT_EQ(InFolder(folder_ + "/a/b/c"), "");

@@ -149,10 +149,12 @@ StatusOr<Media> Media::Start(const MediaFlags& flags,
   Media media;
   media.flags_ = flags;
   bool has_picture = false, has_sound = false;
+  std::vector<std::string> files;
   for (const std::string& spec : inputs) {
     const std::string path = FileOf(spec);
     EMBER_ASSIGN_OR_RETURN(const MediaKind kind, KindOf(path));
     if (kind == MediaKind::kOther) continue;
+    files.push_back(path);
     (kind == MediaKind::kPicture ? has_picture : has_sound) = true;
     // Files are opened before the model is compiled, so that a missing file is
     // reported at once.
@@ -180,7 +182,7 @@ StatusOr<Media> Media::Start(const MediaFlags& flags,
     return CommandLineError("--top: expected at least 0, found " +
                             std::to_string(flags.top));
   }
-  EMBER_RETURN_IF_ERROR(CheckOutputFile("--draw", flags.draw));
+  EMBER_RETURN_IF_ERROR(CheckOutputFile("--draw", flags.draw, files));
   PictureOptions picture_options;
   EMBER_RETURN_IF_ERROR(ParsePictureOptions(flags.image, picture_options));
   SoundOptions sound_options;

@@ -218,9 +218,10 @@ StatusOr<vm::Tensor> ReadTensorFile(const std::string& user_path) {
   const std::string path = UserPath(user_path);
   if (path.ends_with(".npy")) return ReadNpy(path);
   if (path.ends_with(".pb")) return ReadTensorProto(path);
-  return CommandLineError("expected a file that ends in .npy or .pb, found '" +
-                          user_path + "' (raw data needs its type: 2x3xf32=@" +
-                          user_path + ")");
+  return CommandLineError(
+      "expected a file that ends in .npy or .pb, or in vm-run a picture "
+      "or .wav, found '" +
+      user_path + "' (raw data needs its type: 2x3xf32=@" + user_path + ")");
 }
 
 Status CheckTensorFile(const std::string& path) {

@@ -100,10 +100,11 @@ TEST_F(TensorSpecTest, ErrorsAreOneLine) {
   EXPECT_EQ(Error("2x3"),
             "'2x3': expected TYPE=VALUES, TYPE=@file, @x.npy or @x.pb with a "
             "TYPE like 2x3xf32");
-  EXPECT_EQ(Error("@x.bin"),
-            "'@x.bin': expected a file that ends in .npy or .pb, found 'x.bin' "
-            "(raw data needs its "
-            "type: 2x3xf32=@x.bin)");
+  EXPECT_EQ(
+      Error("@x.bin"),
+      "'@x.bin': expected a file that ends in .npy or .pb, or in vm-run a "
+      "picture or .wav, found 'x.bin' (raw data needs its "
+      "type: 2x3xf32=@x.bin)");
   ASSERT_TRUE(WriteFileAtomically(Path("short.bin"), "123").ok());
   EXPECT_EQ(Error("1xf32=@" + Path("short.bin")),
             "'1xf32=@" + Path("short.bin") + "': " + Path("short.bin") +
