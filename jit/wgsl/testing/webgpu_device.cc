@@ -258,10 +258,11 @@ class WebGpuDevice final : public hal::Device {
     const BufferRange& range = command.ranges[number];
     for (size_t i = 0; i < command.ranges.size(); ++i) {
       if (i != number && Overlap(range, command.ranges[i])) {
-        return UnimplementedError(
-            Concat({"device-limit: WebGPU binds no memory twice that a kernel "
-                    "writes: bindings ",
-                    number, " and ", i, " of ", command.module->entry}));
+        constexpr std::string_view kTwice =
+            "device-limit: WebGPU binds no memory twice that a kernel writes: "
+            "bindings ";
+        return UnimplementedError(Concat(
+            {kTwice, number, " and ", i, " of ", command.module->entry}));
       }
     }
     return FromHex(item.substr(colon + 1), BytesOf(range));

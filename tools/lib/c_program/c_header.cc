@@ -116,16 +116,22 @@ std::string HeaderText(const CProgramParts& parts, const CProgramNames& names,
     add("IN", i, parts.module.inputs()[i].type, parts.line.input_dims[i]);
   for (size_t i = 0; i < results; ++i)
     add("OUT", i, parts.module.results()[i].type, parts.line.result_dims[i]);
+  constexpr std::string_view kFirstLines =
+      "/* A model as a C program, without a runtime. Written by vm-prejit from "
+      "the module\n * ";
+  constexpr std::string_view kRules =
+      "_run reads the inputs, which it does not change, and writes the "
+      "results.\n * Elements are row-major. No result may overlap an input or "
+      "another result.\n *\n";
+  constexpr std::string_view kOneCall =
+      " *\n * Only one call may run at a time, because all calls use one arena "
+      "of ";
   return Concat(
-      {"/* A model as a C program, without a runtime. Written by vm-prejit "
-       "from "
-       "the module\n * ",
+      {kFirstLines,
        vm::IdentityText(vm::IdentityOf(parts.module.definition())),
        ".\n *\n * ",
        names.function,
-       "_run reads the inputs, which it does not change, and writes the "
-       "results.\n * Elements are row-major. No result may overlap an input or "
-       "another result.\n *\n",
+       kRules,
        SignatureLines(parts),
        " *\n * It returns 0",
        lines.empty() ? "."
@@ -133,8 +139,7 @@ std::string HeaderText(const CProgramParts& parts, const CProgramNames& names,
                        "out of range from\n * the data:\n",
        lines,
        lines.empty() ? "\n" : "",
-       " *\n * Only one call may run at a time, because all calls use one "
-       "arena of ",
+       kOneCall,
        needs.arena,
        " bytes.\n * Constants take ",
        needs.constants,

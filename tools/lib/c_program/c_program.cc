@@ -81,12 +81,12 @@ class KernelMaker {
   Status CheckCount(const vm::DispatchSite& site) {
     constexpr int kMaxKernels = 16;
     if (++counts_[site.group] <= kMaxKernels) return OkStatus();
+    constexpr std::string_view kAdvice =
+        " different parameters in the iterations of a loop, found more; export "
+        "the model without control flow";
     return UnimplementedError(Concat(
         {"dispatch @", module_->definition().dispatches[site.dispatch].name,
-         ": expected at most ", kMaxKernels,
-         " different parameters in the iterations of a loop, found more; "
-         "export "
-         "the model without control flow"}));
+         ": expected at most ", kMaxKernels, kAdvice}));
   }
 
   const std::shared_ptr<const vm::Module>& module_;

@@ -16,7 +16,7 @@ namespace {
 using Kind = LineStep::Kind;
 
 LineStep DispatchStep(std::vector<MemoryRange> inputs,
-                      std::vector<MemoryRange> outputs) {
+                      const std::vector<MemoryRange>& outputs) {
   LineStep step;
   step.input_count = inputs.size();
   step.operands = std::move(inputs);
