@@ -126,40 +126,42 @@ std::string HeaderText(const CProgramParts& parts, const CProgramNames& names,
   constexpr std::string_view kOneCall =
       " *\n * Only one call may run at a time, because all calls use one arena "
       "of ";
-  return Concat(
-      {kFirstLines,
-       vm::IdentityText(vm::IdentityOf(parts.module.definition())),
-       ".\n *\n * ",
-       names.function,
-       kRules,
-       SignatureLines(parts),
-       " *\n * It returns 0",
-       lines.empty() ? "."
+  constexpr std::string_view kBeforeMacros =
+      "_H_\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" "
+      "{\n#endif\n\n/* Types and numbers of elements, and the bytes of the "
+      "arena. */\n";
+  return Concat({kFirstLines,
+                 vm::IdentityText(vm::IdentityOf(parts.module.definition())),
+                 ".\n *\n * ",
+                 names.function,
+                 kRules,
+                 SignatureLines(parts),
+                 " *\n * It returns 0",
+                 lines.empty()
+                     ? "."
                      : ", or the number of a dispatch that got an index "
                        "out of range from\n * the data:\n",
-       lines,
-       lines.empty() ? "\n" : "",
-       kOneCall,
-       needs.arena,
-       " bytes.\n * Constants take ",
-       needs.constants,
-       " bytes. The arrays of a kernel take at most ",
-       needs.arrays,
-       " bytes of the\n * stack.\n */\n#ifndef ",
-       prefix,
-       "_H_\n#define ",
-       prefix,
-       "_H_\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" "
-       "{\n#endif\n\n/* Types and numbers of elements, and the bytes of the "
-       "arena. */\n",
-       macros,
-       "#define ",
-       prefix,
-       "_ARENA_BYTES ",
-       needs.arena,
-       "\n\n",
-       PrototypeText(parts, names),
-       ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"});
+                 lines,
+                 lines.empty() ? "\n" : "",
+                 kOneCall,
+                 needs.arena,
+                 " bytes.\n * Constants take ",
+                 needs.constants,
+                 " bytes. The arrays of a kernel take at most ",
+                 needs.arrays,
+                 " bytes of the\n * stack.\n */\n#ifndef ",
+                 prefix,
+                 "_H_\n#define ",
+                 prefix,
+                 kBeforeMacros,
+                 macros,
+                 "#define ",
+                 prefix,
+                 "_ARENA_BYTES ",
+                 needs.arena,
+                 "\n\n",
+                 PrototypeText(parts, names),
+                 ";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"});
 }
 
 }  // namespace ember::tools
