@@ -74,12 +74,13 @@ std::string WithFloatLiterals(const std::string& text) {
 // if spirv-cross refuses it.
 std::string ConvertEntry(const std::string& file, const std::string& entry) {
   const std::string result = Concat({file, ".", entry, ".metal"});
-  const int exit_status = std::system(
-      Concat({"spirv-cross ", file, " --msl --msl-version 20400 ",
-              "--msl-decoration-binding --msl-force-native-arrays --stage comp "
-              "--entry ",
-              entry, " --output ", result, " >/dev/null 2>&1"})
-          .c_str());
+  constexpr std::string_view kOptions =
+      " --msl --msl-version 20400 --msl-decoration-binding "
+      "--msl-force-native-arrays --stage comp --entry ";
+  const std::string command =
+      Concat({"spirv-cross ", file, kOptions, entry, " --output ", result,
+              " >/dev/null 2>&1"});
+  const int exit_status = std::system(command.c_str());
   const StatusOr<std::string> text = ReadFile(result);
   std::remove(result.c_str());
   if (exit_status != 0 || !text.ok()) return "";
