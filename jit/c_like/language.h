@@ -117,6 +117,9 @@ struct Language {
   std::string_view first_invocation;
   // The statement of a barrier. Empty if `invocation` is empty.
   std::string_view barrier;
+  // True: a loop whose body has a barrier also ends with one, because a
+  // compiler of the language needs it.
+  bool loops_end_with_barrier = false;
 
   // Forms for functions that are GPU kernels. A launch passes them the buffers
   // in the device's memory (vm/format/device_abi.h). Set if and only if

@@ -171,6 +171,9 @@ void PhasePrinter::PrintFor(const Statement& statement) {
 void PhasePrinter::PrintLoop(const Statement& statement) {
   expressions_.EnterLoop(statement.variable);
   PrintBlock(statement.body);
+  if (language_.loops_end_with_barrier && HasBarrier(statement.body) &&
+      statement.body.back().kind != Statement::Kind::kBarrier)
+    c_.Line(language_.barrier);
   expressions_.Leave();
 }
 

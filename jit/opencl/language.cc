@@ -113,6 +113,9 @@ constexpr Language TableWith(decltype(Language::refuse) refuse) {
       // The barrier also orders accesses to the device's memory, because
       // invocations may share buffers there.
       .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+      // PoCL 3.1 and 6.0 lose the statements after a loop's last barrier if the
+      // loop is in the branch of the task (hal/opencl/README.md).
+      .loops_end_with_barrier = true,
       .kernel =
           {.heading = "kernel __attribute__((reqd_work_group_size($invocations,"
                       " 1, 1)))\nvoid $name($arguments)",
