@@ -68,7 +68,19 @@ int KeepError(TIFF*, void* user, const char*, const char* format,
   return 1;
 }
 
-int DropWarning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+// Drops a warning, but keeps one about the palette as an error: libtiff would
+// return the numbers of colours as greys.
+int JudgeWarning(TIFF* tiff, void* user, const char* module, const char* format,
+                 va_list arguments) {
+  va_list copy;
+  va_copy(copy, arguments);
+  char text[200];
+  std::vsnprintf(text, sizeof(text), format, copy);
+  va_end(copy);
+  return std::strstr(text, "ColorMap") == nullptr
+             ? 1
+             : KeepError(tiff, user, module, format, arguments);
+}
 
 struct CloseTiff {
   void operator()(TIFF* tiff) const { TIFFClose(tiff); }
@@ -78,24 +90,12 @@ std::unique_ptr<TIFF, CloseTiff> Open(Source& source) {
   TIFFOpenOptions* const options = TIFFOpenOptionsAlloc();
   TIFFOpenOptionsSetMaxSingleMemAlloc(options, kMaxAllocation);
   TIFFOpenOptionsSetErrorHandlerExtR(options, KeepError, &source);
-  TIFFOpenOptionsSetWarningHandlerExtR(options, DropWarning, nullptr);
+  TIFFOpenOptionsSetWarningHandlerExtR(options, JudgeWarning, &source);
   // The mode "rO" means: read; strips are loaded when needed.
   TIFF* const tiff = TIFFClientOpenExt("picture", "rO", &source, Read, Write,
                                        Seek, Close, Size, Map, Unmap, options);
   TIFFOpenOptionsFree(options);
   return std::unique_ptr<TIFF, CloseTiff>(tiff);
-}
-
-// Checks that a picture of a palette has the palette, without which libtiff
-// returns the numbers of colours.
-Status CheckColourMap(TIFF* tiff) {
-  uint16_t photometric = 0;
-  TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric);
-  uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
-  if (photometric == PHOTOMETRIC_PALETTE &&
-      TIFFGetField(tiff, TIFFTAG_COLORMAP, &red, &green, &blue) == 0)
-    return DataLossError("expected the palette of a TIFF, found none");
-  return OkStatus();
 }
 
 // The meaning of the sample after the colours.
@@ -132,7 +132,7 @@ StatusOr<Picture> DecodeTiff(std::span<const uint8_t> bytes,
   };
   const std::unique_ptr<TIFF, CloseTiff> tiff = Open(source);
   if (tiff == nullptr) return failed("expected the header of a TIFF");
-  EMBER_RETURN_IF_ERROR(CheckColourMap(tiff.get()));
+  if (!source.error.empty()) return failed("");
   const Opacity opacity = TakeOpacity(tiff.get());
   uint16_t orientation = ORIENTATION_TOPLEFT;
   TIFFGetFieldDefaulted(tiff.get(), TIFFTAG_ORIENTATION, &orientation);

@@ -1,9 +1,11 @@
 // Decodes a picture of 3 x 2 pixels in each format. Pillow 9.4 wrote the files.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tools/lib/cli/public_key.h"
 #include "tools/lib/media/decode.h"
@@ -11,6 +13,8 @@
 
 namespace ember::tools {
 namespace {
+
+using ::testing::HasSubstr;
 
 using Pixels = std::vector<int>;
 
@@ -123,6 +127,11 @@ std::vector<uint8_t> BytesOf(const FormatCase& c) {
   return *ParseHexLine(line, line.size() / 2);
 }
 
+// Returns the bytes of the case with this name.
+std::vector<uint8_t> BytesNamed(std::string_view name) {
+  return BytesOf(*std::ranges::find(kCases, name, &FormatCase::name));
+}
+
 Pixels Decoded(const std::vector<uint8_t>& file, const DecodeOptions& options) {
   const StatusOr<Picture> picture = DecodePicture(file, "x", options);
   EXPECT_TRUE(picture.ok()) << picture.status().ToString();
@@ -229,6 +238,40 @@ TEST(FormatsTest, TruncatedFilesAreErrorsOrPictures) {
   }
 }
 
+// Returns the error for a file, "" if it is decoded.
+std::string Error(const std::string& file) {
+  const std::vector<uint8_t> bytes(file.begin(), file.end());
+  const StatusOr<Picture> picture = DecodePicture(bytes, "x");
+  return picture.ok() ? "" : std::string(picture.status().message());
+}
+
+TEST(FormatsTest, NumbersThatDoNotFitAreErrors) {
+  EXPECT_EQ(Error("P3 1 1 5 5 0 1"), "");
+  EXPECT_THAT(Error("P3 1 1 5 9 0 1"),
+              HasSubstr("expected values of at most 5, found 9"));
+  EXPECT_THAT(Error("P6 1 1 255Xabc"),
+              HasSubstr("expected white space after the header"));
+  EXPECT_THAT(Error("P6 0 0 255\n"),
+              HasSubstr("expected a picture of at least one pixel"));
+  const std::vector<uint8_t> bmp = BytesNamed("BMP");
+  std::string moved(bmp.begin(), bmp.end());
+  moved[10] = 20;  // the offset of the pixels, which are then in the header
+  EXPECT_THAT(Error(moved),
+              HasSubstr("expected the pixels of a BMP after its header"));
+}
+
+// A TIFF with a palette that ends before the palette.
+TEST(FormatsTest, PaletteThatIsCutOff) {
+  constexpr char kFile[] =
+      "49492a0014000000789c636064004200000f00040a0000010300010000000300"
+      "0000010103000100000002000000020103000100000008000000030103000100"
+      "0000080000000601030001000000030000001101040001000000080000001601"
+      "0300010000000200000017010400010000000c0000001c010300010000000100"
+      "000040010300000300009200000000000000";
+  const std::vector<uint8_t> bytes = BytesOf({"", kFile, kGrey, false});
+  EXPECT_THAT(Error({bytes.begin(), bytes.end()}), HasSubstr("ColorMap"));
+}
+
 TEST(FormatsTest, BudgetIsCharged) {
   for (const FormatCase& c : kCases) {
     SCOPED_TRACE(c.name);
@@ -261,7 +304,14 @@ TEST(ImageDecoderTest, OrdersOfChannels) {
 
 TEST(ImageDecoderTest, OtherBytesAreAnEmptyPicture) {
   Limit budget(1000);
+  // The second file has a width of 0.
   const std::vector<uint8_t> text = {'n', 'o', 'n', 'e'};
+  const std::vector<uint8_t> narrow = {'P', '6', ' ', '0', ' ',
+                                       '1', ' ', '9', '\n'};
+  const StatusOr<vm::DecodedImage> none =
+      DecodeImage(narrow, vm::PixelOrder::kRgb, budget);
+  ASSERT_TRUE(none.ok());
+  EXPECT_TRUE(none->pixels.empty());
   const StatusOr<vm::DecodedImage> image =
       DecodeImage(text, vm::PixelOrder::kRgb, budget);
   ASSERT_TRUE(image.ok());
