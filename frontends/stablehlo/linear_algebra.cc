@@ -10,14 +10,13 @@ namespace {
 using graph::LoopInputs;
 using graph::LoopOutputs;
 
-Tensor SwapLast(Tensor x, int axis) {
+// Swaps the last two axes.
+Tensor TransposeMatrices(Tensor x) {
   std::vector<int64_t> order;
   for (int i = 0; i < x.rank(); ++i) order.push_back(i);
-  std::swap(order[static_cast<size_t>(axis)], order.back());
+  std::swap(order[order.size() - 2], order.back());
   return Transpose(x, order);
 }
-
-Tensor TransposeMatrices(Tensor x) { return SwapLast(x, x.rank() - 2); }
 
 bool CheckSquare(OperationContext& c, Tensor x) {
   if (c.ok() && x.rank() >= 2 && x.dim(-1) == x.dim(-2) && x.is_float())
